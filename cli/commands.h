@@ -1,0 +1,22 @@
+// The command groups, a file each.
+#pragma once
+
+#include "cli/parser.h"
+
+namespace strongroom::cli {
+
+void add_init_command(Command& root);
+void add_health_commands(Command& root);   // status, verify
+void add_config_commands(Command& root);
+void add_slot_commands(Command& root);
+void add_entry_commands(Command& root);    // set, get, rm
+void add_listing_commands(Command& root);  // ls, history
+void add_context_command(Command& root);
+void add_bank_commands(Command& root);
+void add_policy_commands(Command& root);
+void add_audit_commands(Command& root);
+void add_mcp_command(Command& root);
+void add_connect_command(Command& root);
+void add_completion_command(Command& root);
+
+}  // namespace strongroom::cli

@@ -1,0 +1,501 @@
+#include "service/memory_service.h"
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "policy/secret_scanner.h"
+#include "service/state.h"
+#include "vault/operations.h"
+
+namespace strongroom::service {
+namespace {
+
+constexpr std::int64_t kMaxTtlSeconds = std::int64_t{100} * 366 * 24 * 3600;
+constexpr std::size_t kMaxOperationId = 256;
+constexpr std::size_t kDefaultRevisions = 20;
+
+policy::ValueClass policy_class(vault::EntryClass entry_class) {
+  return entry_class == vault::EntryClass::secret ? policy::ValueClass::secret
+                                                  : policy::ValueClass::normal;
+}
+
+void check_key(std::string_view key) {
+  if (key.empty()) throw Error::invalid("key", "must not be empty");
+  if (key.size() > kMaxKeyBytes) throw Error::too_large("key", key.size(), kMaxKeyBytes);
+  if (!valid_utf8(key)) throw Error::invalid("key", "is not valid UTF-8");
+}
+
+void check_tags(const std::vector<std::string>& tags) {
+  if (tags.size() > kMaxTags) throw Error::invalid("tags", "has more than 64 tags");
+  for (std::size_t i = 0; i < tags.size(); ++i) {
+    const std::string field = "tags[" + std::to_string(i) + "]";
+    if (tags[i].empty()) throw Error::invalid(field, "must not be empty");
+    if (tags[i].size() > kMaxTagBytes) throw Error::too_large(field, tags[i].size(), kMaxTagBytes);
+    if (!valid_utf8(tags[i])) throw Error::invalid(field, "is not valid UTF-8");
+  }
+}
+
+void check_remember(const RememberRequest& request) {
+  check_key(request.key);
+  if (request.value.size() > kMaxValueBytes) {
+    throw Error::too_large("value", request.value.size(), kMaxValueBytes);
+  }
+  if (!valid_utf8(request.value)) throw Error::invalid("value", "is not valid UTF-8");
+  if (request.form == ValueForm::json) Json::parse(request.value, "value");
+  check_tags(request.tags);
+  if (request.ttl_seconds && (*request.ttl_seconds < 1 || *request.ttl_seconds > kMaxTtlSeconds)) {
+    throw Error::invalid("ttl_seconds", "must be from 1 to " + std::to_string(kMaxTtlSeconds));
+  }
+  if (request.operation_id.size() > kMaxOperationId) {
+    throw Error::too_large("operation_id", request.operation_id.size(), kMaxOperationId);
+  }
+  if (!valid_utf8(request.operation_id)) throw Error::invalid("operation_id", "is not valid UTF-8");
+}
+
+struct Credential {
+  std::string field;
+  std::string kind;
+};
+
+[[noreturn]] void throw_credential(const Credential& found) {
+  throw Error::verbatim(Code::secret_detected,
+                        "Refused: " + found.field + " looks like a credential (" + found.kind +
+                            "). Remove it, or store it with agent_remember and class \"secret\". "
+                            "[secret_detected]");
+}
+
+// Names and tags are never secret, whatever the value's class is.
+std::optional<Credential> credential_in_names(const RememberRequest& request) {
+  if (const auto found = policy::find_credential(request.key)) {
+    return Credential{"key", std::string(found->kind)};
+  }
+  for (std::size_t i = 0; i < request.tags.size(); ++i) {
+    if (const auto found = policy::find_credential(request.tags[i])) {
+      return Credential{"tags[" + std::to_string(i) + "]", std::string(found->kind)};
+    }
+  }
+  return std::nullopt;
+}
+
+std::string operation_bytes(const RememberRequest& request) {
+  std::string bytes;
+  const auto add = [&](std::string_view part) {
+    vault::append_varint(bytes, part.size());
+    bytes.append(part);
+  };
+  add(request.key);
+  add(request.value);
+  bytes.push_back(static_cast<char>(request.form));
+  for (const std::string& tag : request.tags) add(tag);
+  add(std::to_string(request.ttl_seconds.value_or(0)));
+  add(request.entry_class ? std::to_string(static_cast<int>(*request.entry_class)) : "-");
+  add(request.if_revision ? std::to_string(*request.if_revision) : "-");
+  return bytes;
+}
+
+// The reply of a remembered operation: revision, time, class.
+std::string encode_reply(const RememberResult& result) {
+  std::string reply;
+  vault::append_le(reply, result.revision);
+  vault::append_le(reply, result.updated);
+  reply.push_back(static_cast<char>(result.entry_class));
+  return reply;
+}
+
+void decode_reply(std::string_view reply, RememberResult& result) {
+  if (reply.size() != 17) vault::throw_corrupt("an operation's reply is malformed");
+  result.revision = vault::load_le<std::uint64_t>(reply);
+  result.updated = vault::load_le<TimeMs>(reply, 8);
+  result.entry_class = static_cast<EntryClass>(reply[16] & 1);
+  result.repeated = true;
+}
+
+std::vector<std::string_view> tag_views(const std::vector<std::string>& tags) {
+  return {tags.begin(), tags.end()};
+}
+
+}  // namespace
+
+std::uint64_t count_tokens(std::string_view text) noexcept {
+  std::uint64_t ascii = 0, others = 0;
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x80) {
+      ++ascii;
+    } else if ((byte & 0xC0) != 0x80) {
+      ++others;
+    }
+  }
+  return (ascii + 3) / 4 + others;
+}
+
+MemoryService::MemoryService(ServiceOptions options)
+    : state_(std::make_unique<State>(std::move(options))) {}
+
+MemoryService::~MemoryService() {
+  try {
+    close();
+  } catch (const std::exception&) {
+    // Only buffered reads are lost, as after a kill; close() tells callers who ask.
+  }
+}
+
+// ---- remember
+
+namespace {
+
+// One remember inside its write transaction.
+class Remember {
+ public:
+  Remember(MemoryService::State& state, const RememberRequest& request, vault::Bank& bank)
+      : state_(state), request_(request), bank_(bank), write_(bank.write(state.vault->stamp())) {}
+
+  void run(RememberResult& result, const std::optional<Credential>& in_value) {
+    const TimeMs now = now_ms();
+    if (answered_before(result, now)) return;
+    SecretBytes plain;
+    const auto current = vault::find_entry(write_, request_.key, plain);
+    const bool exists = current && current->entry && !current->entry->expired(now);
+    check_revision(exists ? current->entry->revision : 0);
+    const vault::EntryClass entry_class = choose_class(exists ? &*current->entry : nullptr);
+    const policy::Decision decision =
+        decide(exists ? &*current->entry : nullptr, entry_class);
+    if (in_value && entry_class == vault::EntryClass::normal && !request_.allow_secret) {
+      throw_credential(*in_value);
+    }
+    vault::EntryDraft draft;
+    draft.name = request_.key;
+    draft.value = request_.value;
+    draft.form = static_cast<vault::ValueForm>(request_.form);
+    draft.entry_class = entry_class;
+    draft.tags = request_.tags;
+    if (request_.ttl_seconds) draft.expires = now + *request_.ttl_seconds * 1000;
+    draft.principal = state_.options.principal;
+    draft.tool = tool::kRemember;
+    draft.source = source_kind(state_.options.source);
+    draft.session = state_.session;
+    draft.trust = state_.options.source == "cli" ? vault::Trust::owner : vault::Trust::agent;
+    const vault::PutResult put = vault::put_entry(write_, current, draft, keep(), now);
+    result.revision = put.revision;
+    result.updated = now;
+    result.entry_class = static_cast<EntryClass>(entry_class);
+    if (!request_.operation_id.empty()) {
+      vault::put_operation(write_, state_.options.principal, request_.operation_id,
+                           {payload_, now, encode_reply(result)});
+    }
+    vault::sweep_operations(write_, now);
+    vault::AuditEvent event = state_.event(tool::kRemember, decision.rule);
+    event.record = put.id;
+    event.bytes = request_.value.size();
+    write_.log(std::move(event));
+    write_.commit();
+  }
+
+  std::optional<policy::Decision> denied() const { return denied_; }
+
+ private:
+  bool answered_before(RememberResult& result, TimeMs now) {
+    if (request_.operation_id.empty()) return false;
+    std::string bytes = operation_bytes(request_);
+    payload_ = vault::operation_payload(bank_, bytes);
+    wipe(bytes);
+    const auto before = vault::find_operation(write_, state_.options.principal,
+                                              request_.operation_id, now);
+    if (!before) return false;
+    if (before->payload != payload_) {
+      throw Error(Code::conflict, "Conflict: operation_id was used for another write.");
+    }
+    decode_reply(before->reply, result);
+    return true;
+  }
+
+  void check_revision(std::uint64_t revision) const {
+    if (!request_.if_revision || *request_.if_revision == revision) return;
+    throw Error::verbatim(Code::conflict,
+                          "Conflict: " + json_quoted(request_.key) + " is at revision " +
+                              std::to_string(revision) + ", you sent " +
+                              std::to_string(*request_.if_revision) + ". Read it again. [conflict]");
+  }
+
+  // Without a class an entry keeps the one it has: rotating a secret must not open it.
+  vault::EntryClass choose_class(const vault::Entry* current) const {
+    if (request_.entry_class) return static_cast<vault::EntryClass>(*request_.entry_class);
+    return current == nullptr ? vault::EntryClass::normal : current->entry_class;
+  }
+
+  policy::Decision decide(const vault::Entry* current, vault::EntryClass entry_class) {
+    policy::Request request = state_.request(tool::kRemember, bank_.name());
+    request.key = request_.key;
+    request.tags = tag_views(request_.tags);
+    request.value_class = policy_class(entry_class);
+    policy::Decision decision = state_.policy.decide(request);
+    if (decision.permitted && current != nullptr) {
+      // What is overwritten counts as well: its tags and class may be protected.
+      const std::vector<std::string> tags = current->tags();
+      request.tags = tag_views(tags);
+      request.value_class = policy_class(current->entry_class);
+      policy::Decision on_current = state_.policy.decide(request);
+      if (!on_current.permitted) decision = std::move(on_current);
+    }
+    if (!decision.permitted) {
+      denied_ = decision;
+      throw Error::verbatim(Code::denied, decision.text());
+    }
+    return decision;
+  }
+
+  std::size_t keep() {
+    const auto set = state_.vault->setting("revisions");
+    return set ? std::stoul(*set) : kDefaultRevisions;
+  }
+
+  MemoryService::State& state_;
+  const RememberRequest& request_;
+  vault::Bank& bank_;
+  vault::BankWrite write_;
+  crypto::Hash32 payload_{};
+  std::optional<policy::Decision> denied_;
+};
+
+policy::Decision read_only_denial() {
+  policy::Decision decision;
+  decision.rule = "read-only";
+  decision.reason = "this process was started read-only";
+  return decision;
+}
+
+}  // namespace
+
+RememberResult MemoryService::remember(const RememberRequest& request) {
+  check_remember(request);
+  std::optional<Credential> in_value;
+  if (request.entry_class != EntryClass::secret && !request.allow_secret) {
+    if (const auto found = policy::find_credential(request.value)) {
+      in_value = Credential{"value", std::string(found->kind)};
+    }
+  }
+  const std::lock_guard lock(state_->mutex);
+  State& state = *state_;
+  state.ensure_open();
+  const Banks banks = state.resolve(request.bank);
+  if (state.options.read_only) state.deny(banks.write, tool::kRemember, read_only_denial());
+  // Decided before anything is looked up or made: what is denied learns nothing.
+  policy::Request first = state.request(tool::kRemember, banks.write);
+  first.key = request.key;
+  first.tags = tag_views(request.tags);
+  if (request.entry_class) {
+    first.value_class = policy_class(static_cast<vault::EntryClass>(*request.entry_class));
+  }
+  const policy::Decision decision = request.entry_class ? state.policy.decide(first)
+                                                        : state.policy.decide_scope(first);
+  if (!decision.permitted) state.deny(banks.write, tool::kRemember, decision);
+  if (!request.allow_secret) {
+    if (const auto found = credential_in_names(request)) throw_credential(*found);
+  }
+  if (in_value && request.entry_class == EntryClass::normal) throw_credential(*in_value);
+  const auto bank = state.open_for_write(banks, tool::kRemember);
+  RememberResult result;
+  result.key = request.key;
+  result.place = {banks.write, banks.notes};
+  std::optional<policy::Decision> denied;
+  try {
+    Remember work(state, request, *bank);
+    try {
+      work.run(result, in_value);
+    } catch (...) {
+      denied = work.denied();
+      throw;
+    }
+  } catch (const Error&) {
+    if (!denied) throw;
+  }
+  if (denied) state.deny(banks.write, tool::kRemember, *denied);
+  return result;
+}
+
+// ---- recall
+
+std::optional<RecalledValue> MemoryService::recall(const RecallRequest& request) {
+  check_key(request.key);
+  const std::lock_guard lock(state_->mutex);
+  State& state = *state_;
+  state.ensure_open();
+  Banks banks = state.resolve(request.bank);
+  SecretBytes plain;
+  for (std::size_t i = 0; i < banks.read.size(); ++i) {
+    const std::string& name = banks.read[i];
+    policy::Request asked = state.request(tool::kRecall, name);
+    asked.key = request.key;
+    // Decided as an ordinary, untagged entry, which it mostly is. A name that is not permitted even
+    // so is denied whether it exists or not, unless a permit for its class or tags may yet fit.
+    const std::string* rule = state.policy.permitting_rule(asked);
+    if (rule == nullptr && !state.policy.decide_scope(asked).permitted) {
+      if (i == 0) state.deny(name, tool::kRecall, state.policy.decide_scope(asked));
+      banks.notes.push_back("The bank " + json_quoted(name) + " may not be read here.");
+      continue;
+    }
+    const auto bank = state.open(name);
+    if (!bank) {
+      if (!banks.may_create) state.throw_unknown_bank(name);
+      continue;
+    }
+    vault::BankRead view = bank->read();
+    const auto found = vault::find_entry(view, request.key, plain);
+    if (!found || !found->entry || found->entry->expired(state.last_call)) {
+      if (rule == nullptr) state.deny(name, tool::kRecall, state.policy.decide(asked));
+      continue;
+    }
+    const vault::Entry& entry = *found->entry;
+    RecalledValue value;
+    value.tags = entry.tags();
+    if (!value.tags.empty() || entry.entry_class == vault::EntryClass::secret) {
+      asked.tags = tag_views(value.tags);
+      asked.value_class = policy_class(entry.entry_class);
+      rule = state.policy.permitting_rule(asked);
+    }
+    if (rule == nullptr) state.deny(name, tool::kRecall, state.policy.decide(asked));
+
+    const std::uint64_t offset = std::min(request.offset, entry.bytes);
+    std::uint64_t size = std::min(entry.bytes - offset, request.max_bytes);
+    if (entry.entry_class == vault::EntryClass::secret) {
+      vault::AuditEvent event = state.event(tool::kRecall, *rule);
+      event.record = entry.id;
+      event.bytes = size;
+      state.log_now(bank, std::move(event));
+    } else {
+      state.log_read(bank, tool::kRecall, *rule, entry.id, size);
+    }
+    vault::read_value(view, entry, offset, size, value.value);
+    if (offset + size < entry.bytes) {
+      value.value.resize(utf8_whole_length(value.value.view()));
+      size = value.value.size();
+      value.next_offset = offset + size;
+    }
+    value.form = static_cast<ValueForm>(entry.form);
+    value.entry_class = static_cast<EntryClass>(entry.entry_class);
+    value.revision = entry.revision;
+    value.created = entry.created;
+    value.updated = entry.updated;
+    value.expires = entry.expires;
+    value.total_bytes = entry.bytes;
+    value.principal = entry.principal;
+    value.source = vault::source_name(entry.source);
+    value.place = {name, std::move(banks.notes)};
+    return value;
+  }
+  return std::nullopt;
+}
+
+// ---- forget and history
+
+ForgetResult MemoryService::forget(const ForgetRequest& request) {
+  check_key(request.key);
+  const std::lock_guard lock(state_->mutex);
+  State& state = *state_;
+  state.ensure_open();
+  const Banks banks = state.resolve(request.bank);
+  if (state.options.read_only) state.deny(banks.write, tool::kForget, read_only_denial());
+  policy::Request asked = state.request(tool::kForget, banks.write);
+  asked.key = request.key;
+  const policy::Decision scope = state.policy.decide_scope(asked);
+  if (!scope.permitted) state.deny(banks.write, tool::kForget, scope);
+  ForgetResult result;
+  result.place = {banks.write, banks.notes};
+  const auto bank = state.open(banks.write);
+  if (!bank) {
+    if (!banks.may_create) state.throw_unknown_bank(banks.write);
+    return result;
+  }
+  policy::Decision decision;
+  const auto work = [&] {
+    vault::BankWrite write = bank->write(state.vault->stamp());
+    SecretBytes plain;
+    const TimeMs now = now_ms();
+    const auto current = vault::find_entry(write, request.key, plain);
+    if (!current || !current->entry) return;
+    const std::vector<std::string> tags = current->entry->tags();
+    asked.tags = tag_views(tags);
+    asked.value_class = policy_class(current->entry->entry_class);
+    decision = state.policy.decide(asked);
+    if (!decision.permitted) return;
+    // An expired entry is absent for the caller, and goes all the same.
+    result.found = !current->entry->expired(now);
+    vault::AuditEvent event = state.event(tool::kForget, decision.rule);
+    event.record = vault::forget_entry(write, *current->entry, state.options.principal, now);
+    vault::sweep_operations(write, now);
+    write.log(std::move(event));
+    write.commit();
+  };
+  try {
+    work();
+  } catch (const Error& error) {
+    // On a full disk the reserve makes room for exactly this.
+    if (error.code() != Code::no_space || !state.vault->give_up_reserve()) throw;
+    result.found = false;
+    work();
+  }
+  if (!decision.permitted && !decision.rule.empty()) {
+    state.deny(banks.write, tool::kForget, decision);
+  }
+  return result;
+}
+
+std::optional<std::vector<Revision>> MemoryService::history(std::string_view key,
+                                                            const std::string& bank_name) {
+  check_key(key);
+  const std::lock_guard lock(state_->mutex);
+  State& state = *state_;
+  state.ensure_open();
+  const Banks banks = state.resolve(bank_name);
+  for (const std::string& name : banks.read) {
+    policy::Request asked = state.request(tool::kRecall, name);
+    asked.key = key;
+    const policy::Decision scope = state.policy.decide_scope(asked);
+    if (!scope.permitted) state.deny(name, tool::kRecall, scope);
+    const auto bank = state.open(name);
+    if (!bank) {
+      if (!banks.may_create) state.throw_unknown_bank(name);
+      continue;
+    }
+    vault::BankRead view = bank->read();
+    SecretBytes plain;
+    const auto found = vault::find_entry(view, key, plain);
+    if (!found || !found->entry || found->entry->expired(state.last_call)) continue;
+    std::vector<vault::RecordId> ids{found->entry->id};
+    for (const vault::RecordId id : found->entry->older_ids()) ids.push_back(id);
+    std::vector<Revision> revisions;
+    for (const vault::RecordId id : ids) {
+      const vault::Entry entry = vault::open_entry(view, id, plain);
+      revisions.push_back({entry.revision, entry.updated, entry.bytes,
+                           static_cast<EntryClass>(entry.entry_class),
+                           std::string(entry.principal),
+                           std::string(vault::source_name(entry.source)), entry.tags()});
+    }
+    state.log_read(bank, tool::kRecall, scope.rule, ids.front(), 0);
+    return revisions;
+  }
+  return std::nullopt;
+}
+
+// ---- life
+
+void MemoryService::flush_audit() {
+  const std::lock_guard lock(state_->mutex);
+  state_->flush();
+}
+
+void MemoryService::close_if_idle(TimeMs idle) {
+  const std::lock_guard lock(state_->mutex);
+  if (!state_->vault || now_ms() - state_->last_call < idle) return;
+  state_->flush();
+  state_->close_vault();
+}
+
+void MemoryService::close() {
+  const std::lock_guard lock(state_->mutex);
+  if (!state_->vault) return;
+  state_->flush();
+  state_->close_vault();
+}
+
+}  // namespace strongroom::service

@@ -1,0 +1,109 @@
+// Which banks a call means: explicit, or by project and scoping mode.
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/suggest.h"
+#include "service/state.h"
+
+namespace strongroom::service {
+namespace {
+
+constexpr TimeMs kProjectCacheAge = 1000;
+
+bool trusted(const std::string& creators, const std::string& identity) {
+  // One identity a line: who made the bank, then who was trusted since.
+  std::string_view rest = creators;
+  while (!rest.empty()) {
+    const std::size_t end = rest.find('\n');
+    if (rest.substr(0, end) == identity) return true;
+    rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  }
+  return false;
+}
+
+}  // namespace
+
+Banks MemoryService::State::resolve(const std::string& explicit_bank) {
+  const std::string global(vault::kGlobalBank);
+  Banks banks;
+  if (!project || last_call - project_found > kProjectCacheAge) {
+    project = find_project(options.project_folder, options.project_explicit, options.bank_override);
+    project_found = last_call;
+  }
+  if (!explicit_bank.empty()) {
+    if (!valid_bank_name(explicit_bank)) {
+      throw Error::invalid("bank", "must be 1 to 256 bytes of text without control characters");
+    }
+    banks.write = explicit_bank;
+    banks.read = {explicit_bank};
+    banks.chosen_by = "argument";
+    banks.may_create = explicit_bank == global || explicit_bank == project->bank;
+    if (explicit_bank == project->bank) banks.creator = project->identity;
+    return banks;
+  }
+  banks.chosen_by = project->chosen_by;
+  banks.may_create = true;
+  Scoping scoping = Scoping::per_project_tagged;
+  if (project->scoping) {
+    scoping = *project->scoping;
+  } else if (vault) {
+    if (const auto set = vault->setting("scoping")) scoping = parse_scoping(*set).value_or(scoping);
+  }
+  if (scoping == Scoping::global) {
+    banks.write = global;
+    banks.read = {global};
+    banks.chosen_by = "scoping";
+    return banks;
+  }
+  if (project->bank.empty()) {
+    banks.write = global;
+    banks.read = {global};
+    banks.notes.push_back("No project was found here, so the shared bank \"global\" is used.");
+    return banks;
+  }
+  banks.write = project->bank;
+  banks.creator = project->identity;
+  banks.read = {project->bank};
+  if (scoping == Scoping::per_project_tagged && project->bank != global) {
+    banks.read.push_back(global);
+  }
+  if (vault && project->chosen_by == "config" && project->bank != global) {
+    const auto info = vault->find_bank(project->bank);
+    if (info && !trusted(info->creator, project->identity)) {
+      throw Error(Code::denied,
+                  ".strongroom.json names the bank " + json_quoted(project->bank) +
+                      ", which another project made. If that is right, run \"strongroom bank trust " +
+                      project->bank + "\" in this folder.");
+    }
+  }
+  return banks;
+}
+
+std::vector<std::string> MemoryService::State::visible_banks() {
+  std::vector<std::string> names;
+  for (const vault::BankInfo& info : vault->list_banks()) {
+    if (policy.decide_scope(request(tool::kRecall, info.name)).permitted) names.push_back(info.name);
+  }
+  return names;
+}
+
+void MemoryService::State::throw_unknown_bank(const std::string& bank) {
+  std::string text = "There is no bank " + json_quoted(bank) + ".";
+  const std::vector<std::string> near = nearest(bank, visible_banks(), 3);
+  for (std::size_t i = 0; i < near.size(); ++i) {
+    text += (i == 0 ? " Nearest: " : ", ") + json_quoted(near[i]);
+  }
+  if (!near.empty()) text += ".";
+  text += " Make one with \"strongroom bank create\".";
+  throw Error(Code::not_found, text);
+}
+
+std::shared_ptr<vault::Bank> MemoryService::State::open_for_write(const Banks& banks,
+                                                                  std::string_view tool) {
+  if (auto bank = open(banks.write)) return bank;
+  if (!banks.may_create) throw_unknown_bank(banks.write);
+  return vault->create_bank(banks.write, banks.creator, event(tool, "bank-create"));
+}
+
+}  // namespace strongroom::service

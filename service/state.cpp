@@ -1,0 +1,66 @@
+#include "service/state.h"
+
+#include "base/error.h"
+#include "base/file.h"
+#include "service/unlocker.h"
+
+namespace strongroom::service {
+
+vault::SourceKind source_kind(std::string_view source) {
+  if (source == "cli") return vault::SourceKind::cli;
+  if (source == "mcp") return vault::SourceKind::mcp;
+  if (source == "import") return vault::SourceKind::import;
+  return vault::SourceKind::library;
+}
+
+MemoryService::State::State(ServiceOptions given) : options(std::move(given)) {}
+
+void MemoryService::State::ensure_open() {
+  last_call = now_ms();
+  bool changed = false;
+  if (vault) {
+    changed = vault->refresh();
+  } else {
+    if (session == vault::Id16{}) session = vault::random_id();
+    vault::VaultOptions open_options;
+    open_options.path = options.vault_path;
+    open_options.read_only = options.read_only;
+    open_options.no_anchor = options.no_anchor;
+    open_options.allow_fuse = env("STRONGROOM_ALLOW_FUSE") == "1";
+    open_options.session = session;
+    open_options.sessions = sessions;
+    vault::Unlocker unlocker = make_unlocker(options.key);
+    vault = vault::Vault::open(open_options, unlocker);
+    changed = true;
+  }
+  if (!changed) return;
+  const vault::Vault::PolicyState& sealed = vault->policy();
+  if (!sealed.text) {
+    policy = policy::Policy::deny_all(sealed.reason);
+    return;
+  }
+  try {
+    policy = policy::Policy::parse(sealed.text->view());
+  } catch (const Error&) {
+    policy = policy::Policy::deny_all("the sealed policy is malformed");
+  }
+}
+
+void MemoryService::State::close_vault() {
+  lists.clear();
+  reads.clear();
+  buffered_calls = 0;
+  policy = policy::Policy::deny_all("the vault is not open");
+  vault.reset();
+}
+
+policy::Request MemoryService::State::request(std::string_view tool, std::string_view bank) const {
+  policy::Request request;
+  request.principal = options.principal;
+  request.tool = tool;
+  request.bank = bank;
+  request.source = options.source;
+  return request;
+}
+
+}  // namespace strongroom::service

@@ -1,0 +1,114 @@
+// What the calls of a MemoryService share: the open vault, the policy, the place of a call, and the
+// audit buffer. Internal to service/; everything here runs under the service's mutex.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "policy/policy.h"
+#include "service/memory_service.h"
+#include "vault/entries.h"
+#include "vault/vault.h"
+
+namespace strongroom::service {
+
+namespace tool {
+inline constexpr std::string_view kRemember = "agent_remember", kRecall = "agent_recall",
+                                  kForget = "agent_forget", kContext = "get_project_context";
+}
+
+/// Banks of a call: where it writes, and where it reads, in order.
+struct Banks {
+  std::string write;
+  std::vector<std::string> read;
+  std::vector<std::string> notes;
+  std::string chosen_by;
+  std::string creator;        // identity for a bank that the first write makes
+  bool may_create = false;    // the write bank may come into being by a write
+};
+
+struct MemoryService::State {
+  explicit State(ServiceOptions given);
+
+  // ---- vault and policy
+  /// Opens the vault when it is closed, and takes over a root that another process changed.
+  void ensure_open();
+  void close_vault();
+  std::shared_ptr<vault::Bank> open(const std::string& bank) { return vault->open_bank(bank); }
+  policy::Request request(std::string_view tool, std::string_view bank) const;
+
+  // ---- place (place.cpp)
+  Banks resolve(const std::string& explicit_bank);
+  /// The bank of a write, made by it where that is allowed; `denied` or `not_found` otherwise.
+  std::shared_ptr<vault::Bank> open_for_write(const Banks& banks, std::string_view tool);
+  std::vector<std::string> visible_banks();
+  [[noreturn]] void throw_unknown_bank(const std::string& bank);
+
+  // ---- audit (audit_buffer.cpp)
+  vault::AuditEvent event(std::string_view tool, std::string_view rule) const;
+  /// A read that is logged later, at most a second or 4,096 calls, equal ones as a count.
+  void log_read(const std::shared_ptr<vault::Bank>& bank, std::string_view tool,
+                std::string_view rule, vault::RecordId record, std::uint64_t bytes);
+  /// Logged before the caller learns anything; repeats within a second are one record.
+  void log_now(const std::shared_ptr<vault::Bank>& bank, vault::AuditEvent event);
+  /// Logs a denial in the bank it touches, or the first that this process can open, and throws it.
+  [[noreturn]] void deny(const std::string& bank, std::string_view tool,
+                         const policy::Decision& decision);
+  void flush();
+
+  // ---- listings (listing.cpp)
+  const std::vector<vault::EntryLine>& lines(const std::shared_ptr<vault::Bank>& bank);
+
+  ServiceOptions options;
+  std::mutex mutex;
+
+  std::unique_ptr<vault::Vault> vault;
+  policy::Policy policy = policy::Policy::deny_all("the vault is not open");
+  vault::Id16 session{};
+  std::shared_ptr<vault::SessionStore> sessions = std::make_shared<vault::SessionStore>();
+  TimeMs last_call = 0;
+
+  struct ReadKey {
+    const vault::Bank* bank;
+    vault::RecordId record;
+    const void* tool;
+    bool operator==(const ReadKey&) const = default;
+  };
+  struct ReadKeyHash {
+    std::size_t operator()(const ReadKey& key) const noexcept {
+      return std::hash<const void*>()(key.bank) ^ (key.record * 0x9E3779B97F4A7C15ull) ^
+             std::hash<const void*>()(key.tool);
+    }
+  };
+  struct BufferedRead {
+    std::shared_ptr<vault::Bank> bank;
+    vault::AuditEvent event;
+  };
+  std::unordered_map<ReadKey, BufferedRead, ReadKeyHash> reads;
+  std::uint64_t buffered_calls = 0;
+  TimeMs buffered_since = 0;
+  std::map<std::string, TimeMs> logged_denials;  // what was denied -> when it was last logged
+
+  struct CachedList {
+    std::uint64_t generation = 0;
+    vault::Id16 head_tag{};
+    std::vector<vault::EntryLine> lines;
+  };
+  std::map<vault::BankId, CachedList> lists;
+
+  std::optional<Project> project;
+  TimeMs project_found = 0;
+};
+
+inline constexpr std::size_t kAuditBufferCalls = 4096;
+inline constexpr TimeMs kAuditBufferAge = 1000;
+
+vault::SourceKind source_kind(std::string_view source);
+
+}  // namespace strongroom::service

@@ -1,0 +1,162 @@
+// The owner's operations on a vault: making it, its health, banks, policy, slots and log. They need
+// the owner's secret, some the admin's as well, and are logged in the vault's own log. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/error.h"
+#include "base/time.h"
+#include "service/key_source.h"
+
+namespace strongroom::service {
+
+enum class SlotKind { passphrase, keyfile, both, code };
+
+/// A secret to make a slot from. `code` holds the recovery code to show, once made.
+struct NewSecret {
+  SlotKind kind = SlotKind::keyfile;
+  std::string keyfile;                     // made with mode 0600 when it does not exist
+  std::optional<SecretBytes> passphrase;
+  std::optional<SecretBytes> code;         // out: the code that was made
+};
+
+struct InitOptions {
+  std::string vault_path;
+  NewSecret owner;
+  std::optional<NewSecret> admin;          // absent: the owner's secret
+  bool no_anchor = false;
+};
+/// Fills `code` members. Key files that it makes are left behind only when the vault was made.
+void init_vault(InitOptions& options);
+
+struct AdminOptions {
+  std::string vault_path;
+  KeySource owner;
+  KeySource admin;
+  std::string principal = "local:cli";
+  bool read_only = false;
+  bool no_anchor = false;
+};
+
+struct BankStatus {
+  std::string name, tag;
+  TimeMs created = 0;
+  std::uint64_t entries = 0, secrets = 0, generation = 0, file_bytes = 0;
+};
+
+struct VaultStatus {
+  std::string state;          // "open", "locked", "no_vault"
+  std::string hint;           // when not open
+  std::string vault_id;       // when known
+  std::string anchor;         // "ok", "new", "off", "unavailable"
+  bool keys_locked = true;    // false: keys may be swapped out
+  bool admin_is_owner = false;
+  std::string opened_with;    // slot method
+  std::uint64_t policy_version = 0, policy_rules = 0;
+  std::string policy_problem; // why everything is denied, or empty
+  std::uint64_t banks = 0, entries = 0, secrets = 0, erase_pending = 0;
+  std::string scoping;
+  std::vector<std::string> notes;
+};
+
+struct VerifyLine {
+  Code code;
+  std::string where, text;
+};
+struct VerifyOutcome {
+  std::uint64_t banks = 0, records = 0, names = 0, chunks = 0, log_records = 0;
+  std::vector<VerifyLine> problems;
+};
+
+struct AuditLine {
+  std::uint64_t sequence = 0;
+  TimeMs time = 0;
+  std::string principal, tool, bank, rule, error, session;
+  bool permitted = true;
+  std::uint64_t count = 1, bytes = 0, record = 0;
+};
+struct AuditFilter {
+  std::string bank;           // empty: every bank and the vault log
+  std::optional<TimeMs> since;
+  std::string principal;
+  std::string tool;
+  bool denied_only = false;
+};
+
+struct SlotLine {
+  std::string id, role, method;
+};
+
+struct PolicyQuestion {
+  std::string principal, tool, bank, source, value_class;
+  std::optional<std::string> key;
+  std::vector<std::string> tags;
+};
+struct PolicyTraceLine {
+  std::string rule, effect, why;
+  bool matched = false;
+};
+struct PolicyAnswer {
+  bool permitted = false;
+  std::string rule, text;
+  std::vector<PolicyTraceLine> trace;
+};
+struct PolicyTestLine {
+  bool passed = false;
+  std::string expect, got, rule;
+};
+
+class VaultAdmin {
+ public:
+  explicit VaultAdmin(AdminOptions options);
+  ~VaultAdmin();
+
+  /// Works on a locked or missing vault, which it reports.
+  VaultStatus status();
+  VerifyOutcome verify(bool fast, const std::function<void(std::uint64_t rows)>& progress = {});
+
+  std::vector<BankStatus> banks();
+  void create_bank(const std::string& name);
+  /// Trusts the project in `folder` to use the bank that its .strongroom.json names.
+  void trust_bank(const std::string& name, const std::string& folder, bool explicit_folder);
+
+  /// Known settings: "scoping", "revisions".
+  std::optional<std::string> setting(const std::string& name);
+  void set_setting(const std::string& name, const std::string& value);
+  static std::vector<std::string> setting_names();
+
+  std::string policy_text();
+  /// Signs and seals; the text's version must be above the sealed one's.
+  void seal_policy(std::string_view text);
+  /// Findings about a text; throws invalid when it cannot be read.
+  static std::vector<std::string> check_policy(std::string_view text);
+  PolicyAnswer explain_policy(const PolicyQuestion& question);
+  PolicyTestLine test_policy_line(std::string_view line);
+  static std::vector<std::string> policy_templates();
+  static std::string policy_template(const std::string& name);
+
+  /// In time order; the chain of each log is checked while it is read.
+  void audit_log(const AuditFilter& filter, const std::function<void(const AuditLine&)>& visit);
+  struct ChainLine {
+    std::string bank;
+    std::uint64_t records = 0;
+    std::string problem;
+  };
+  std::vector<ChainLine> audit_verify();
+
+  std::vector<SlotLine> slots();
+  std::string add_slot(NewSecret& secret, bool admin_role);
+  void remove_slot(const std::string& id);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace strongroom::service

@@ -1,0 +1,212 @@
+#include "vault/anchor.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/error.h"
+#include "crypto/hash.h"
+#include "crypto/process.h"
+
+namespace strongroom::vault {
+namespace {
+
+constexpr std::size_t kChecksum = 32;
+
+class FileLock {
+ public:
+  explicit FileLock(const std::string& path)
+      : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) {
+    if (!fd_) throw_errno("open the anchor's lock", errno);
+    while (::flock(fd_.get(), LOCK_EX) != 0) {
+      if (errno != EINTR) throw_errno("lock the anchor", errno);
+    }
+  }
+
+ private:
+  UniqueFd fd_;
+};
+
+bool same_file(const struct stat& a, const struct stat& b) {
+  return a.st_ino == b.st_ino && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
+         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+}
+
+}  // namespace
+
+std::string_view anchor_state_name(AnchorState state) noexcept {
+  switch (state) {
+    case AnchorState::ok: return "ok";
+    case AnchorState::fresh: return "new";
+    case AnchorState::off: return "off";
+    case AnchorState::unavailable: return "unavailable";
+  }
+  return "unavailable";
+}
+
+Anchor::Anchor(const VaultId& vault, bool enabled, bool read_only)
+    : vault_(vault), enabled_(enabled), read_only_(read_only) {}
+
+bool Anchor::load_file(Content& content) {
+  auto fd = open_file(path_, O_RDONLY, "the anchor");
+  if (!fd) return false;
+  if (::fstat(fd->get(), &last_) != 0) throw_errno("read the anchor", errno);
+  const std::string bytes = read_all(fd->get(), 64u << 20, "the anchor");
+  if (bytes.size() < 16 + 1 + 8 + kChecksum) return false;
+  std::string_view in(bytes);
+  const std::string_view checksum = in.substr(in.size() - kChecksum);
+  in.remove_suffix(kChecksum);
+  const crypto::Hash32 expected = crypto::hash32(crypto::labels::kAnchor, {view(vault_), in});
+  if (!crypto::equal(crypto::view(expected), checksum)) return false;
+  try {
+    content.replica = id_from(in.substr(0, 16));
+    in.remove_prefix(16);
+    const std::uint64_t banks = take_varint(in);
+    for (std::uint64_t i = 0; i < banks; ++i) {
+      if (in.size() < 16) return false;
+      const BankId bank = id_from(in.substr(0, 16));
+      in.remove_prefix(16);
+      Seen seen;
+      seen.vector = VersionVector::decode(in);
+      if (in.size() < 16) return false;
+      seen.head_tag = id_from(in.substr(0, 16));
+      in.remove_prefix(16);
+      content.banks[bank] = seen;
+    }
+    if (in.size() != 8) return false;
+    content.root_version = load_le<std::uint64_t>(in);
+  } catch (const Error&) {
+    return false;  // a damaged anchor counts as none, which is reported
+  }
+  return true;
+}
+
+std::string Anchor::encode(const Content& content) const {
+  std::string out(view(content.replica));
+  append_varint(out, content.banks.size());
+  for (const auto& [bank, seen] : content.banks) {
+    out.append(view(bank));
+    seen.vector.encode(out);
+    out.append(view(seen.head_tag));
+  }
+  append_le(out, content.root_version);
+  out.append(crypto::view(crypto::hash32(crypto::labels::kAnchor, {view(vault_), out})));
+  return out;
+}
+
+// Draws a replica id on first sight. An anchor that cannot be written is reported, never fatal: whoever can
+// delete it could roll back anyway.
+void Anchor::load_locked() {
+  if (loaded_) return;
+  loaded_ = true;
+  if (!enabled_) return;
+  try {
+    const std::string folder =
+        xdg_directory("XDG_STATE_HOME", ".local/state") + "/strongroom/anchors";
+    path_ = folder + "/" + hex(view(vault_));
+    if (!read_only_) make_directories(folder);
+    if (load_file(content_)) {
+      state_ = AnchorState::ok;
+      return;
+    }
+    content_ = Content{};
+    state_ = AnchorState::fresh;
+    if (read_only_) return;
+    const FileLock lock(path_ + ".lock");
+    if (load_file(content_)) {
+      state_ = AnchorState::ok;  // another process was faster
+      return;
+    }
+    content_ = Content{};
+    content_.replica = random_id();
+    replace_file(path_, encode(content_), 0600, false, "write the anchor");
+  } catch (const Error&) {
+    content_ = Content{};
+    state_ = AnchorState::unavailable;
+  }
+}
+
+Id16 Anchor::replica() {
+  const std::lock_guard lock(mutex_);
+  load_locked();
+  return content_.replica;
+}
+
+AnchorState Anchor::state() {
+  const std::lock_guard lock(mutex_);
+  load_locked();
+  return state_;
+}
+
+std::map<BankId, Anchor::Seen> Anchor::seen() {
+  const std::lock_guard lock(mutex_);
+  loaded_ = loaded_ && state_ != AnchorState::ok;  // read it afresh: others write it too
+  const AnchorState before = state_;
+  load_locked();
+  if (before == AnchorState::fresh) state_ = before;
+  return content_.banks;
+}
+
+std::uint64_t Anchor::root_version() {
+  const std::lock_guard lock(mutex_);
+  load_locked();
+  return content_.root_version;
+}
+
+template <class Change>
+void Anchor::update(const Change& change) {
+  const std::lock_guard guard(mutex_);
+  load_locked();
+  if (!enabled_ || read_only_ || state_ == AnchorState::unavailable) return;
+  try {
+    const FileLock lock(path_ + ".lock");
+    struct stat now {};
+    if (::stat(path_.c_str(), &now) != 0 || !same_file(now, last_)) {
+      Content current;
+      if (load_file(current)) content_ = std::move(current);
+    }
+    change(content_);
+    replace_file(path_, encode(content_), 0600, false, "write the anchor");
+    if (::stat(path_.c_str(), &last_) != 0) last_ = {};
+  } catch (const Error&) {
+    state_ = AnchorState::unavailable;
+  }
+}
+
+void Anchor::note(const BankId& bank, const VersionVector& vector, const Id16& head_tag,
+                  std::uint64_t root_version) {
+  update([&](Content& content) {
+    Seen& seen = content.banks[bank];
+    const Lineage lineage = vector.compare(seen.vector);
+    if (lineage == Lineage::newer || lineage == Lineage::equal) seen.head_tag = head_tag;
+    seen.vector.merge(vector);
+    content.root_version = std::max(content.root_version, root_version);
+  });
+}
+
+void Anchor::drop(const BankId& bank) {
+  update([&](Content& content) { content.banks.erase(bank); });
+}
+
+void check_lineage(const VersionVector& head, const Id16& head_tag, const Anchor::Seen& seen) {
+  const std::string generations = "its file is at generation " + std::to_string(head.newest()) +
+                                  ", this machine has seen " +
+                                  std::to_string(seen.vector.newest());
+  switch (head.compare(seen.vector)) {
+    case Lineage::newer: return;
+    case Lineage::equal:
+      if (head_tag == seen.head_tag) return;
+      throw Error(Code::fork, "A bank went another way than this machine has seen: " + generations +
+                                  ", with another content. Only --read-only opens it.");
+    case Lineage::older:
+      throw Error(Code::rollback, "A bank was rolled back: " + generations +
+                                      ". Only --read-only opens it.");
+    case Lineage::mixed:
+      throw Error(Code::fork, "A bank went another way than this machine has seen: " + generations +
+                                  ". Only --read-only opens it.");
+  }
+}
+
+}  // namespace strongroom::vault

@@ -1,0 +1,188 @@
+#include "vault/audit_log.h"
+
+#include <map>
+
+#include "base/error.h"
+#include "crypto/aead.h"
+#include "crypto/box.h"
+
+namespace strongroom::vault {
+namespace {
+
+constexpr std::size_t kPrefix = 24;  // version, suite, kind, 0, step u32, session 16
+constexpr std::size_t kLogFloor = 64;
+enum RowKind : char { kSession = 1, kEvent = 2, kCheckpoint = 3 };
+
+std::string row_prefix(RowKind kind, std::uint32_t step, const Id16& session) {
+  std::string row("\x01\x01", 2);
+  row.push_back(kind);
+  row.push_back(0);
+  append_le(row, step);
+  row.append(view(session));
+  return row;
+}
+
+std::string event_aad(const VaultId& vault, const BankId& bank, std::string_view prefix,
+                      std::uint64_t sequence, const crypto::Hash32& chain) {
+  std::string aad(crypto::label_view(crypto::labels::kAadLog));
+  aad.append(view(vault)).append(view(bank)).append(prefix);
+  append_le(aad, sequence);
+  aad.append(crypto::view(chain));
+  return aad;
+}
+
+crypto::Hash32 next_chain(const crypto::SecretKey& log_key, const crypto::Hash32& previous,
+                          std::uint64_t sequence, std::string_view row) {
+  return crypto::keyed_hash32(log_key, crypto::labels::kLogChain,
+                              {crypto::view(previous), IntegerKey(sequence).view(), row});
+}
+
+std::string encode_event(const AuditEvent& event) {
+  BodyWriter body;
+  body.i64(1, event.time);
+  body.field(3, event.principal);
+  body.field(5, event.tool);
+  body.u8(7, event.permitted ? 1 : 0);
+  if (!event.rule.empty()) body.field(8, event.rule);
+  if (event.record != 0) body.u64(10, event.record);
+  if (event.count != 1) body.u64(12, event.count);
+  if (event.bytes != 0) body.u64(14, event.bytes);
+  if (!event.error.empty()) body.field(16, event.error);
+  std::string plain;
+  append_le(plain, static_cast<std::uint32_t>(body.body().size()));
+  plain.append(body.body().view());
+  plain.resize(crypto::padme(std::max(kLogFloor, plain.size())));
+  return plain;
+}
+
+AuditEvent decode_event(std::string_view plain) {
+  if (plain.size() < 4) throw_corrupt("a log record is too short");
+  const auto length = load_le<std::uint32_t>(plain);
+  if (length > plain.size() - 4) throw_corrupt("a log record's length is wrong");
+  AuditEvent event;
+  for (BodyReader body(plain.substr(4, length)); body.next();) {
+    switch (body.id()) {
+      case 1: event.time = body.i64(); break;
+      case 3: event.principal = body.bytes(); break;
+      case 5: event.tool = body.bytes(); break;
+      case 7: event.permitted = body.u8() == 1; break;
+      case 8: event.rule = body.bytes(); break;
+      case 10: event.record = body.u64(); break;
+      case 12: event.count = body.u64(); break;
+      case 14: event.bytes = body.u64(); break;
+      case 16: event.error = body.bytes(); break;
+      default: body.unknown();
+    }
+  }
+  return event;
+}
+
+}  // namespace
+
+AuditSession::AuditSession(const Id16& session)
+    : session_(session), start_(crypto::SecretKey::random()), key_(start_.clone()) {}
+
+void AuditSession::append(WriteTxn& txn, BankHead& head, const VaultId& vault, const BankId& bank,
+                          const crypto::SecretKey& log_key, std::string_view audit_public_key,
+                          const std::vector<AuditEvent>& events) {
+  const auto add = [&](const std::string& row) {
+    txn.append(Table::log, IntegerKey(head.log_next).view(), row);
+    head.log_chain = next_chain(log_key, head.log_chain, head.log_next, row);
+    ++head.log_next;
+  };
+  if (!announced_) {
+    // The key at step_, so that steps of an aborted transaction stay unreadable and harmless.
+    std::string row = row_prefix(kSession, step_, session_);
+    row.append(crypto::sealed_box(audit_public_key, key_.view()));
+    add(row);
+  }
+  for (const AuditEvent& event : events) {
+    std::string row = row_prefix(kEvent, step_, session_);
+    const crypto::SecretKey key = crypto::derive(key_, crypto::labels::kLogKey, {});
+    crypto::seal(key, event_aad(vault, bank, row, head.log_next, head.log_chain),
+                 encode_event(event), row);
+    add(row);
+    key_ = crypto::derive(key_, crypto::labels::kLogNext, {});
+    ++step_;
+  }
+}
+
+namespace {
+
+// Follows one session's key forward.
+struct SessionReader {
+  crypto::SecretKey key;
+  std::uint32_t step = 0;
+};
+
+class LogReader {
+ public:
+  LogReader(const VaultId& vault, const BankId& bank, const crypto::SecretKey* audit_secret)
+      : vault_(vault), bank_(bank), audit_secret_(audit_secret) {}
+
+  void session(std::string_view row, std::uint32_t step, const Id16& id) {
+    SecretBytes key;
+    if (!crypto::sealed_box_open(*audit_secret_, row.substr(kPrefix), key)) {
+      throw_corrupt("a log session does not open");
+    }
+    sessions_[id] = {crypto::SecretKey::from_bytes(key.view()), step};
+  }
+
+  LoggedEvent event(std::string_view row, std::uint32_t step, const Id16& id,
+                    std::uint64_t sequence, const crypto::Hash32& chain) {
+    const auto at = sessions_.find(id);
+    if (at == sessions_.end() || step < at->second.step || step - at->second.step > 1u << 24) {
+      throw_corrupt("a log record belongs to no session");
+    }
+    SessionReader& session = at->second;
+    for (; session.step < step; ++session.step) {
+      session.key = crypto::derive(session.key, crypto::labels::kLogNext, {});
+    }
+    const crypto::SecretKey key = crypto::derive(session.key, crypto::labels::kLogKey, {});
+    SecretBytes plain;
+    if (!crypto::open(key, event_aad(vault_, bank_, row.substr(0, kPrefix), sequence, chain),
+                      row.substr(kPrefix), plain)) {
+      throw_corrupt("a log record is not authentic");
+    }
+    return {sequence, id, decode_event(plain.view())};
+  }
+
+ private:
+  const VaultId& vault_;
+  const BankId& bank_;
+  const crypto::SecretKey* audit_secret_;
+  std::map<Id16, SessionReader> sessions_;
+};
+
+}  // namespace
+
+void read_log(ReadTxn& txn, const BankHead& head, const VaultId& vault, const BankId& bank,
+              const crypto::SecretKey& log_key, const crypto::SecretKey* audit_secret,
+              const std::function<void(const LoggedEvent&)>& visit) {
+  crypto::Hash32 chain{};
+  std::uint64_t sequence = 1;
+  LogReader reader(vault, bank, audit_secret);
+  txn.scan(Table::log, {}, [&](std::string_view key, std::string_view row) {
+    if (key.size() != 8 || load_le<std::uint64_t>(key) != sequence) {
+      throw_corrupt("the log has a gap");
+    }
+    if (row.size() < kPrefix || row[0] != 1 || row[1] != 1) throw_corrupt("a log record is malformed");
+    const auto step = load_le<std::uint32_t>(row, 4);
+    const Id16 id = id_from(row.substr(8, 16));
+    if (audit_secret != nullptr && row[2] == kSession) {
+      reader.session(row, step, id);
+    } else if (audit_secret != nullptr && row[2] == kEvent) {
+      visit(reader.event(row, step, id, sequence, chain));
+    } else if (row[2] != kSession && row[2] != kEvent) {
+      throw Error(Code::unsupported, "The log was written by a newer version.");
+    }
+    chain = next_chain(log_key, chain, sequence, row);
+    ++sequence;
+    return true;
+  });
+  if (sequence != head.log_next || chain != head.log_chain) {
+    throw_corrupt("the log does not end where its bank says");
+  }
+}
+
+}  // namespace strongroom::vault

@@ -1,0 +1,159 @@
+// Format 1, the parts that every row shares: ids, kinds, bodies and the sealed envelope.
+// docs/format.md describes the bytes; integers are little-endian.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "base/wipe.h"
+#include "crypto/labels.h"
+#include "crypto/secret_key.h"
+
+namespace strongroom::vault {
+
+using Id16 = std::array<char, 16>;
+using VaultId = Id16;
+using BankId = Id16;
+using RecordId = std::uint64_t;
+
+inline std::string_view view(const Id16& id) { return {id.data(), id.size()}; }
+Id16 random_id();
+Id16 id_from(std::string_view bytes);  // exactly 16 bytes, else corrupt
+std::string hex(std::string_view bytes);
+
+/// What a record is; in the clear part of its envelope. 32 to 63 belong to the index.
+enum class Kind : std::uint8_t {
+  entry = 1,
+  head = 2,
+  entry_tombstone = 3,
+  memory = 4,
+  document = 5,
+  memory_tombstone = 6,
+  link = 7,
+  operation = 8,
+  setting = 9,
+  bank = 10,
+  policy = 11,
+  entity = 12,
+  observation = 13,
+  bank_offer = 14,
+};
+
+template <class T>
+void append_le(std::string& out, T value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  out.append(bytes, sizeof value);
+}
+/// Reads a little-endian integer at `at`; the caller has checked the size.
+template <class T>
+T load_le(std::string_view in, std::size_t at = 0) {
+  T value;
+  std::memcpy(&value, in.data() + at, sizeof value);
+  return value;
+}
+
+/// A u64 as a key of an INTEGERKEY table.
+struct IntegerKey {
+  explicit IntegerKey(std::uint64_t v) { std::memcpy(bytes, &v, sizeof v); }
+  std::string_view view() const { return {bytes, sizeof bytes}; }
+  char bytes[8];
+};
+
+/// Writes a body: fields in ascending order of id. Odd ids are required of a reader, even ones optional.
+class BodyWriter {
+ public:
+  void field(std::uint32_t id, std::string_view bytes);
+  void u8(std::uint32_t id, std::uint8_t value);
+  void u64(std::uint32_t id, std::uint64_t value);
+  void i64(std::uint32_t id, std::int64_t value);
+  /// count, then (length, bytes) each.
+  void list(std::uint32_t id, const std::vector<std::string>& items);
+  /// Carries on fields that a newer version wrote and this one does not know.
+  void unknown(std::string_view fields);
+  const SecretBytes& body() const noexcept { return body_; }
+  SecretBytes take() { return std::move(body_); }
+
+ private:
+  void varint(std::uint64_t value);
+  SecretBytes body_;
+  std::uint32_t last_ = 0;
+};
+
+/// Reads a body field by field. Every malformed byte is Code::corrupt.
+class BodyReader {
+ public:
+  explicit BodyReader(std::string_view body) : rest_(body) {}
+  /// The next field; false at the end.
+  bool next();
+  std::uint32_t id() const noexcept { return id_; }
+  std::string_view bytes() const noexcept { return bytes_; }
+  /// The field as an integer of exactly that width.
+  std::uint8_t u8() const;
+  std::uint32_t u32() const;
+  std::uint64_t u64() const;
+  std::int64_t i64() const;
+  Id16 id16() const;
+  std::string_view exactly(std::size_t size) const;
+  std::vector<std::string> list() const;
+  /// For a field that the caller does not know: odd ids throw unsupported, even ones are collected.
+  void unknown(std::string* keep = nullptr) const;
+
+ private:
+  std::string_view rest_, bytes_, whole_;
+  std::uint32_t id_ = 0;
+};
+
+/// Shortest unsigned LEB128.
+void append_varint(std::string& out, std::uint64_t value);
+/// Removes one from the front of `in`; corrupt when it is cut, longer than needed or too large.
+std::uint64_t take_varint(std::string_view& in);
+
+/// Where a sealed row lives; all of it is associated data.
+struct RowPlace {
+  const VaultId* vault;
+  const BankId* bank;
+  Kind kind;
+  std::uint32_t key_version;
+  RecordId id;
+};
+
+inline constexpr std::size_t kEnvelopeHeader = 31;  // version, suite, kind, key version, nonce
+inline constexpr std::size_t kEnvelopeTag = 16;
+inline constexpr std::size_t kRecordFloor = 256;
+inline constexpr std::size_t kHeadFloor = 512;
+
+/// The 63 bytes of associated data.
+std::array<char, 63> row_aad(const crypto::Label& label, const RowPlace& place);
+
+/// Seals a body: length, body, zeros up to Padme(max(floor, 4 + n)).
+std::string seal_row(const crypto::SecretKey& key, const crypto::Label& label,
+                     const RowPlace& place, std::string_view body,
+                     std::size_t floor = kRecordFloor);
+
+struct EnvelopeHeader {
+  Kind kind;
+  std::uint32_t key_version;
+};
+/// Reads the clear part. corrupt when too short, unsupported for a newer version or suite.
+EnvelopeHeader read_envelope(std::string_view row);
+
+/// Opens a row into `plain` and returns the body inside it. Throws corrupt unless the row is
+/// authentic for exactly this place and its padding is zero.
+std::string_view open_row(const crypto::SecretKey& key, const crypto::Label& label,
+                          const RowPlace& place, std::string_view row, SecretBytes& plain);
+
+/// Raw sealing without length prefix or padding, for chunks: header | nonce | ciphertext | tag.
+std::string seal_raw(const crypto::SecretKey& key, Kind kind, std::uint32_t key_version,
+                     std::string_view aad, std::string_view plain);
+
+[[noreturn]] void throw_corrupt(std::string_view what);
+
+}  // namespace strongroom::vault

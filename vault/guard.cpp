@@ -1,0 +1,96 @@
+#include "vault/guard.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/error.h"
+
+namespace strongroom::vault {
+namespace {
+
+// The namespace's inode alone could be reused after a reboot, so the boot is named too.
+std::string namespace_text() {
+  struct stat info {};
+  const unsigned long long inode = ::stat("/proc/self/ns/pid", &info) == 0 ? info.st_ino : 0;
+  std::string boot = "unknown";
+  if (auto fd = open_file("/proc/sys/kernel/random/boot_id", O_RDONLY, "the boot id")) {
+    boot = read_all(fd->get(), 128, "the boot id");
+    while (!boot.empty() && boot.back() == '\n') boot.pop_back();
+  }
+  return "pidns " + std::to_string(inode) + " boot " + boot + "\n";
+}
+
+bool lock(int fd, int operation) {
+  for (;;) {
+    if (::flock(fd, operation | LOCK_NB) == 0) return true;
+    if (errno == EINTR) continue;
+    if (errno == EWOULDBLOCK) return false;
+    throw_errno("lock the vault's guard", errno);
+  }
+}
+
+void lock_shared(int fd) {
+  // Another process is exclusive only while it replaces the file or is the first to open it.
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    if (lock(fd, LOCK_SH)) return;
+    const timespec pause{0, 20'000'000};
+    ::nanosleep(&pause, nullptr);
+  }
+  throw Error(Code::busy, "Another process is replacing this part of the vault; try again.");
+}
+
+std::string read_text(int fd) {
+  char text[256];
+  const ssize_t n = ::pread(fd, text, sizeof text, 0);
+  if (n < 0) throw_errno("read the vault's guard", errno);
+  return std::string(text, static_cast<std::size_t>(n));
+}
+
+void write_text(int fd, const std::string& text) {
+  if (read_text(fd) == text) return;
+  if (::ftruncate(fd, 0) != 0 ||
+      ::pwrite(fd, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+    throw_errno("write the vault's guard", errno == 0 ? EIO : errno);
+  }
+}
+
+void require_plain(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) throw_errno("check the vault's guard", errno);
+  if (!S_ISREG(info.st_mode) || info.st_nlink != 1 || info.st_uid != ::geteuid()) {
+    throw Error(Code::corrupt, "A guard file of the vault is not a plain file of this user.");
+  }
+}
+
+}  // namespace
+
+std::string guard_path(const std::string& mdb_path) { return mdb_path + ".guard"; }
+
+Guard Guard::shared(const std::string& mdb_path, bool read_only) {
+  const std::string path = guard_path(mdb_path);
+  const int flags = read_only ? O_RDONLY : O_RDWR | O_CREAT;
+  UniqueFd fd(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!fd) {
+    // On read-only media without a guard nobody can replace the file either.
+    if (read_only && errno == ENOENT) return Guard();
+    if (errno == ELOOP) throw Error(Code::corrupt, "A guard file of the vault is a symbolic link.");
+    throw_errno("open the vault's guard", errno);
+  }
+  require_plain(fd.get());
+  const std::string own = namespace_text();
+  if (!read_only && lock(fd.get(), LOCK_EX)) write_text(fd.get(), own);
+  lock_shared(fd.get());
+  // Turning exclusive into shared is not atomic: another namespace may have come between.
+  if (!read_only && read_text(fd.get()) != own) {
+    throw Error(Code::busy,
+                "The vault is open in another container or PID namespace, which cannot share it "
+                "safely; use one Strongroom there and reach it through its client.");
+  }
+  return Guard(std::move(fd));
+}
+
+}  // namespace strongroom::vault

@@ -1,0 +1,435 @@
+#include "vault/lmdb_engine.h"
+
+#include <fcntl.h>
+#include <lmdb.h>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <map>
+#include <mutex>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "vault/fault_handler.h"
+#include "vault/file_check.h"
+#include "vault/format.h"
+#include "vault/guard.h"
+
+namespace strongroom::vault {
+namespace {
+
+struct TableSpec {
+  Table table;
+  const char* name;
+  bool integer_key;
+  bool root_only;
+};
+constexpr std::array<TableSpec, kTableCount> kTables = {{
+    {Table::names, "names", true, false},
+    {Table::records, "records", true, false},
+    {Table::chunks, "chunks", false, false},
+    {Table::recipients, "recipients", false, true},
+    {Table::root, "root", false, true},
+    {Table::head, "head", false, false},
+    {Table::log, "log", true, false},
+}};
+
+[[noreturn]] void throw_lmdb(int rc) {
+  switch (rc) {
+    case MDB_MAP_FULL: throw Error(Code::no_space, "The bank has reached its largest size.");
+    case MDB_READERS_FULL: throw Error(Code::busy, "Too many processes read the vault at once.");
+    case MDB_PAGE_NOTFOUND:
+    case MDB_CORRUPTED:
+    case MDB_PANIC:
+    case MDB_VERSION_MISMATCH:
+    case MDB_INVALID:
+    case MDB_NOTFOUND:
+    case MDB_INCOMPATIBLE:
+    case MDB_BAD_TXN: throw_corrupt("its database cannot be read");
+    case EAGAIN:
+      throw Error(Code::busy, "Another process has the vault open in a way that cannot be shared.");
+    default: break;
+  }
+  if (rc > 0) throw_errno("use the vault's file", rc);
+  throw Error(Code::internal, "The database refused a request.");
+}
+
+void check(int rc) {
+  if (rc != MDB_SUCCESS) throw_lmdb(rc);
+}
+
+[[noreturn]] void throw_commit(int rc) {
+  if (rc == ENOSPC || rc == EDQUOT || rc == MDB_MAP_FULL) throw_lmdb(rc);
+  if (rc < 0) throw_lmdb(rc);
+  // A failed sync does not say what reached the disk.
+  throw Error::verbatim(Code::uncertain,
+                        "Uncertain: the write may or may not have been stored; retry with the same "
+                        "operation_id. [uncertain]");
+}
+
+// A forked child must not use an inherited environment; comparing a counter is cheaper than getpid.
+std::atomic<unsigned> g_fork_generation{0};
+void on_fork_child() { g_fork_generation.fetch_add(1); }
+
+MDB_val to_val(std::string_view v) { return {v.size(), const_cast<char*>(v.data())}; }
+std::string_view to_view(const MDB_val& v) {
+  return {static_cast<const char*>(v.mv_data), v.mv_size};
+}
+
+class LmdbEngine;
+
+// Reading is the same in both kinds of transaction.
+template <class Base>
+class TxnOps : public Base {
+ public:
+  explicit TxnOps(LmdbEngine& engine) : engine_(engine) {}
+  std::optional<std::string_view> get(Table table, std::string_view key) override {
+    const EngineScope scope;
+    MDB_val k = to_val(key), v{};
+    const int rc = mdb_get(txn_, dbi(table), &k, &v);
+    if (rc == MDB_NOTFOUND) return std::nullopt;
+    check(rc);
+    return to_view(v);
+  }
+  void scan(Table table, std::string_view from, const ReadTxn::Visitor& visit) override {
+    const EngineScope scope;
+    const Cursor cursor(txn_, dbi(table));
+    MDB_val k = to_val(from), v{};
+    int rc = mdb_cursor_get(cursor.get(), &k, &v, from.empty() ? MDB_FIRST : MDB_SET_RANGE);
+    while (rc == MDB_SUCCESS) {
+      if (!visit(to_view(k), to_view(v))) return;
+      rc = mdb_cursor_get(cursor.get(), &k, &v, MDB_NEXT);
+    }
+    if (rc != MDB_NOTFOUND) throw_lmdb(rc);
+  }
+  std::optional<std::uint64_t> last_integer_key(Table table) override {
+    const EngineScope scope;
+    const Cursor cursor(txn_, dbi(table));
+    MDB_val k{}, v{};
+    const int rc = mdb_cursor_get(cursor.get(), &k, &v, MDB_LAST);
+    if (rc == MDB_NOTFOUND) return std::nullopt;
+    check(rc);
+    if (k.mv_size != 8) throw_corrupt("a key has the wrong size");
+    return load_le<std::uint64_t>(to_view(k));
+  }
+  std::uint64_t rows(Table table) override {
+    MDB_stat stat{};
+    check(mdb_stat(txn_, dbi(table), &stat));
+    return stat.ms_entries;
+  }
+
+ protected:
+  class Cursor {
+   public:
+    Cursor(MDB_txn* txn, MDB_dbi dbi) { check(mdb_cursor_open(txn, dbi, &cursor_)); }
+    ~Cursor() { mdb_cursor_close(cursor_); }
+    Cursor(const Cursor&) = delete;
+    Cursor& operator=(const Cursor&) = delete;
+    MDB_cursor* get() const { return cursor_; }
+
+   private:
+    MDB_cursor* cursor_ = nullptr;
+  };
+  MDB_dbi dbi(Table table) const;
+  LmdbEngine& engine_;
+  MDB_txn* txn_ = nullptr;
+};
+
+class LmdbRead final : public TxnOps<ReadTxn> {
+ public:
+  LmdbRead(LmdbEngine& engine, std::shared_ptr<Engine> keep);
+  ~LmdbRead() override;
+
+ private:
+  std::shared_ptr<Engine> keep_;
+};
+
+class LmdbWrite final : public TxnOps<WriteTxn> {
+ public:
+  LmdbWrite(LmdbEngine& engine, std::shared_ptr<Engine> keep);
+  ~LmdbWrite() override {
+    if (txn_ != nullptr) mdb_txn_abort(txn_);
+  }
+  void put(Table table, std::string_view key, std::string_view value) override {
+    store(table, key, value, 0);
+  }
+  void append(Table table, std::string_view key, std::string_view value) override {
+    store(table, key, value, MDB_APPEND);
+  }
+  bool erase(Table table, std::string_view key) override {
+    const EngineScope scope;
+    MDB_val k = to_val(key);
+    ++erased_;
+    const int rc = mdb_del(txn_, dbi(table), &k, nullptr);
+    if (rc == MDB_NOTFOUND) return false;
+    check(rc);
+    return true;
+  }
+  void commit() override;
+
+ private:
+  void store(Table table, std::string_view key, std::string_view value, unsigned flags) {
+    const EngineScope scope;
+    MDB_val k = to_val(key), v = to_val(value);
+    const int rc = mdb_put(txn_, dbi(table), &k, &v, flags);
+    // An append that is not behind the last key means that the tables disagree.
+    if (rc == MDB_KEYEXIST) throw_corrupt("rows are out of order");
+    check(rc);
+  }
+  std::shared_ptr<Engine> keep_;
+  std::uint64_t erased_ = 0;
+};
+
+class LmdbEngine final : public Engine, public std::enable_shared_from_this<LmdbEngine> {
+ public:
+  LmdbEngine(const std::string& path, const EngineOptions& options);
+  ~LmdbEngine() override {
+    if (env_ == nullptr) return;
+    // In a forked child the environment belongs to the parent: closing would clear its locks.
+    if (fork_generation_ != g_fork_generation.load()) return;
+    if (idle_reader_ != nullptr) mdb_txn_abort(idle_reader_);
+    mdb_env_close(env_);
+  }
+  std::unique_ptr<ReadTxn> begin_read() override {
+    return std::make_unique<LmdbRead>(*this, shared_from_this());
+  }
+  std::unique_ptr<WriteTxn> begin_write() override {
+    if (options_.read_only) throw Error(Code::denied, "The vault is open read-only.");
+    return std::make_unique<LmdbWrite>(*this, shared_from_this());
+  }
+  std::uint64_t last_transaction() override {
+    MDB_envinfo info{};
+    check(mdb_env_info(env_, &info));
+    return info.me_last_txnid;
+  }
+  bool read_only() const override { return options_.read_only; }
+
+  MDB_dbi dbi(Table table) const { return dbis_[static_cast<std::size_t>(table) - 1]; }
+  void check_process() const {
+    if (fork_generation_ != g_fork_generation.load()) {
+      throw Error(Code::internal, "The vault was opened before a fork; open it again.");
+    }
+  }
+  MDB_txn* begin(unsigned flags);
+  MDB_txn* take_reader();
+  void give_reader(MDB_txn* txn);
+  void grow_ahead(std::uint64_t pages);
+  void clear_dead_readers() {
+    int dead = 0;
+    check(mdb_reader_check(env_, &dead));
+  }
+
+ private:
+  void open_environment(const std::string& path);
+  void open_tables();
+
+  EngineOptions options_;
+  Guard guard_;
+  MDB_env* env_ = nullptr;
+  std::array<MDB_dbi, kTableCount> dbis_{};
+  std::mutex reader_mutex_;
+  MDB_txn* idle_reader_ = nullptr;
+  unsigned fork_generation_ = 0;
+};
+
+template <class Base>
+MDB_dbi TxnOps<Base>::dbi(Table table) const {
+  return engine_.dbi(table);
+}
+
+LmdbRead::LmdbRead(LmdbEngine& engine, std::shared_ptr<Engine> keep)
+    : TxnOps(engine), keep_(std::move(keep)) {
+  txn_ = engine_.take_reader();
+}
+LmdbRead::~LmdbRead() { engine_.give_reader(txn_); }
+
+LmdbWrite::LmdbWrite(LmdbEngine& engine, std::shared_ptr<Engine> keep)
+    : TxnOps(engine), keep_(std::move(keep)) {
+  txn_ = engine_.begin(0);
+  engine_.grow_ahead(64);
+}
+
+void LmdbWrite::commit() {
+  // A page that is allocated and freed in one transaction is never written, so a file could end
+  // before the last page that its meta page counts, which a later open takes for a cut-off file.
+  // Growing the file first (sparsely) keeps the check exact.
+  if (erased_ != 0) engine_.grow_ahead(64 + 4 * erased_);
+  const EngineScope scope;
+  const int rc = mdb_txn_commit(std::exchange(txn_, nullptr));
+  if (rc != MDB_SUCCESS) throw_commit(rc);
+}
+
+void LmdbEngine::grow_ahead(std::uint64_t pages) {
+  MDB_envinfo info{};
+  check(mdb_env_info(env_, &info));
+  int fd = -1;
+  check(mdb_env_get_fd(env_, &fd));
+  struct stat file {};
+  if (::fstat(fd, &file) != 0) throw_errno("check a file of the vault", errno);
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const std::uint64_t wanted = (info.me_last_pgno + 1 + pages) * page;
+  if (static_cast<std::uint64_t>(file.st_size) >= wanted) return;
+  // A step at a time, so that few commits change the file's length.
+  if (::ftruncate(fd, static_cast<off_t>(wanted + 64 * page)) != 0) {
+    throw_errno("grow a file of the vault", errno);
+  }
+}
+
+MDB_txn* LmdbEngine::begin(unsigned flags) {
+  check_process();
+  for (int attempt = 0;; ++attempt) {
+    MDB_txn* txn = nullptr;
+    const int rc = mdb_txn_begin(env_, nullptr, flags, &txn);
+    if (rc == MDB_SUCCESS) return txn;
+    if (attempt == 3) throw_lmdb(rc);
+    if (rc == MDB_MAP_RESIZED) {
+      check(mdb_env_set_mapsize(env_, 0));
+    } else if (rc == MDB_READERS_FULL) {
+      clear_dead_readers();
+    } else {
+      throw_lmdb(rc);
+    }
+  }
+}
+
+MDB_txn* LmdbEngine::take_reader() {
+  check_process();
+  MDB_txn* txn = nullptr;
+  {
+    const std::lock_guard lock(reader_mutex_);
+    txn = std::exchange(idle_reader_, nullptr);
+  }
+  if (txn == nullptr) return begin(MDB_RDONLY);
+  if (mdb_txn_renew(txn) == MDB_SUCCESS) return txn;
+  mdb_txn_abort(txn);
+  return begin(MDB_RDONLY);
+}
+
+void LmdbEngine::give_reader(MDB_txn* txn) {
+  if (fork_generation_ != g_fork_generation.load()) return;
+  mdb_txn_reset(txn);
+  {
+    const std::lock_guard lock(reader_mutex_);
+    if (idle_reader_ == nullptr) {
+      idle_reader_ = txn;
+      return;
+    }
+  }
+  mdb_txn_abort(txn);
+}
+
+std::size_t map_size() {
+  constexpr std::size_t kMapSize = std::size_t{64} << 30;
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY) {
+    return std::min<std::size_t>(kMapSize, limit.rlim_cur / 4 / 4096 * 4096);
+  }
+  return kMapSize;
+}
+
+void LmdbEngine::open_environment(const std::string& path) {
+  check(mdb_env_create(&env_));
+  mdb_env_set_assert(env_, [](MDB_env*, const char*) { die_damaged(); });
+  check(mdb_env_set_maxdbs(env_, 16));
+  check(mdb_env_set_maxreaders(env_, 1024));
+  check(mdb_env_set_mapsize(env_, map_size()));
+  unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD;
+  if (options_.read_only) flags |= MDB_RDONLY;
+  int rc = mdb_env_open(env_, path.c_str(), flags, 0600);
+  if (options_.read_only && (rc == EACCES || rc == EROFS)) {
+    // A directory that cannot be written has no live writer that a reader must announce itself to.
+    mdb_env_close(std::exchange(env_, nullptr));
+    check(mdb_env_create(&env_));
+    check(mdb_env_set_maxdbs(env_, 16));
+    check(mdb_env_set_mapsize(env_, map_size()));
+    rc = mdb_env_open(env_, path.c_str(), flags | MDB_NOLOCK, 0600);
+  }
+  check(rc);
+  int fd = -1;
+  check(mdb_env_get_fd(env_, &fd));
+  ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
+void LmdbEngine::open_tables() {
+  MDB_txn* txn = begin(options_.create ? 0 : MDB_RDONLY);
+  try {
+    for (const TableSpec& spec : kTables) {
+      if (spec.root_only && !options_.root_tables) continue;
+      unsigned flags = spec.integer_key ? MDB_INTEGERKEY : 0;
+      if (options_.create) flags |= MDB_CREATE;
+      check(mdb_dbi_open(txn, spec.name, flags,
+                         &dbis_[static_cast<std::size_t>(spec.table) - 1]));
+    }
+  } catch (...) {
+    mdb_txn_abort(txn);
+    throw;
+  }
+  check(mdb_txn_commit(txn));
+}
+
+LmdbEngine::LmdbEngine(const std::string& path, const EngineOptions& options)
+    : options_(options),
+      guard_(Guard::shared(path, options.read_only)),
+      fork_generation_(g_fork_generation.load()) {
+  const EngineScope scope;
+  try {
+    open_environment(path);
+    open_tables();
+    if (!options_.read_only) clear_dead_readers();
+  } catch (...) {
+    if (env_ != nullptr) mdb_env_close(std::exchange(env_, nullptr));
+    throw;
+  }
+}
+
+using FileKey = std::pair<dev_t, ino_t>;
+
+// LMDB forbids two environments on one file in one process: closing one drops the other's locks.
+struct Registry {
+  std::mutex mutex;
+  std::map<FileKey, std::weak_ptr<LmdbEngine>> engines;
+};
+Registry& registry() {
+  static Registry* const instance = new Registry;
+  return *instance;
+}
+
+FileKey file_key(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) throw_errno("check a file of the vault", errno);
+  return {info.st_dev, info.st_ino};
+}
+
+}  // namespace
+
+std::shared_ptr<Engine> open_lmdb(const std::string& path, const EngineOptions& options) {
+  static const int at_fork = ::pthread_atfork(nullptr, nullptr, on_fork_child);
+  if (at_fork != 0) throw Error(Code::internal, "Could not watch for forks.");
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  if (options.create) {
+    create_file(path, {}, 0600, "make a file of the vault");
+  }
+  auto fd = open_file(path, O_RDONLY, "a file of the vault");
+  if (!fd) throw_corrupt("a file is missing");
+  check_vault_file(fd->get());
+  check_file_system(fd->get(), options.allow_fuse);
+  if (!options.create) check_lmdb_file(fd->get());
+  const FileKey key = file_key(fd->get());
+  if (auto open = all.engines[key].lock()) {
+    if (open->read_only() && !options.read_only) {
+      throw Error(Code::busy, "This process has the vault open read-only.");
+    }
+    return open;
+  }
+  auto engine = std::make_shared<LmdbEngine>(path, options);
+  all.engines[key] = engine;
+  return engine;
+}
+
+}  // namespace strongroom::vault
