@@ -82,8 +82,9 @@ int show_version(bool json) {
   return 0;
 }
 
-int run_checked(const std::vector<std::string>& arguments, Globals& globals, const Serve& serve) {
-  // --version stands alone; every other line names a command.
+int run_checked(const std::vector<std::string>& arguments, char** argv, Globals& globals,
+                const Serve& serve) {
+  // --version needs no command; every other line names one.
   if (std::find(arguments.begin(), arguments.end(), "--version") != arguments.end() &&
       std::all_of(arguments.begin(), arguments.end(), [](const std::string& argument) {
         return argument == "--version" || argument == "--json";
@@ -101,7 +102,8 @@ int run_checked(const std::vector<std::string>& arguments, Globals& globals, con
     out.flush();
     return 0;
   }
-  Context context(globals, parser, serve);
+  if (globals.version) return show_version(globals.json);
+  Context context(globals, parser, serve, argv);
   const int code = action(context);
   context.out().flush();
   return code;
@@ -111,24 +113,32 @@ int run_checked(const std::vector<std::string>& arguments, Globals& globals, con
 
 int exit_code(Code code) noexcept {
   switch (code) {
-    case Code::not_found: return 1;
+    case Code::not_found:
+      return 1;
     case Code::invalid:
-    case Code::too_large: return 2;
+    case Code::too_large:
+      return 2;
     case Code::locked:
     case Code::wrong_key:
-    case Code::no_vault: return 3;
+    case Code::no_vault:
+      return 3;
     case Code::denied:
-    case Code::secret_detected: return 4;
+    case Code::secret_detected:
+      return 4;
     case Code::corrupt:
     case Code::rollback:
     case Code::fork:
-    case Code::unsupported: return 5;
+    case Code::unsupported:
+      return 5;
     case Code::busy:
-    case Code::conflict: return 6;
+    case Code::conflict:
+      return 6;
     case Code::no_space:
     case Code::io:
-    case Code::uncertain: return 7;
-    case Code::internal: return 70;
+    case Code::uncertain:
+      return 7;
+    case Code::internal:
+      return 70;
   }
   return 70;
 }
@@ -140,7 +150,7 @@ int run(int argc, char** argv, const Serve& serve) {
   const bool json = std::find(arguments.begin(), end, "--json") != end;
   Globals globals;
   try {
-    return run_checked(arguments, globals, serve);
+    return run_checked(arguments, argv, globals, serve);
   } catch (const Error& error) {
     report(error, json);
     return exit_code(error.code());
@@ -155,8 +165,18 @@ int run(int argc, char** argv, const Serve& serve) {
 
 // ---- context
 
-Context::Context(const Globals& options, const Parser& parser, Serve serve)
-    : globals_(options), parser_(parser), serve_(std::move(serve)), terminal_(options.no_input) {}
+Context::Context(const Globals& options, const Parser& parser, Serve serve, char** argv)
+    : globals_(options),
+      parser_(parser),
+      serve_(std::move(serve)),
+      argv_(argv),
+      terminal_(options.no_input) {}
+
+void Context::hide_argument(std::string_view value) {
+  for (char** at = argv_; *at != nullptr; ++at) {
+    if (value == *at) wipe(*at, value.size());
+  }
+}
 
 std::string Context::vault_path() const {
   if (!globals_.vault) return service::default_vault_path();
@@ -222,7 +242,7 @@ service::AdminOptions Context::admin_options() {
 void Context::confirm(bool yes, std::string_view question, std::string_view action) {
   if (yes) return;
   if (!terminal_.person()) {
-    throw Error::invalid("command line", std::string(action) + " needs --yes");
+    throw Error::invalid(action, "needs --yes where there is no terminal to ask at");
   }
   if (!terminal_.confirm(question)) throw Error(Code::invalid, "Nothing was changed.");
 }

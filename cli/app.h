@@ -28,12 +28,13 @@ struct Globals {
 
 /// Serves MCP over standard input and output until the client is gone; returns the exit code. Given
 /// by main(), so that this folder knows no protocol.
-using Serve = std::function<int(service::MemoryService& service,
-                                const std::function<void()>& tick)>;
+using Serve =
+    std::function<int(service::MemoryService& service, const std::function<void()>& tick)>;
 
 class Context {
  public:
-  Context(const Globals& options, const Parser& parser, Serve serve);
+  /// `argv` is the process's own, ended by a null pointer.
+  Context(const Globals& options, const Parser& parser, Serve serve, char** argv);
 
   const Globals& globals() const noexcept { return globals_; }
   const Parser& parser() const noexcept { return parser_; }
@@ -53,9 +54,10 @@ class Context {
   /// --bank of a command line command: a bank that is named is not made by a write.
   std::string bank() const { return globals_.bank.value_or(std::string()); }
 
-  /// Asks on a terminal; elsewhere `yes` decides, and its absence is an error. `action` completes
-  /// "... needs --yes".
+  /// Asks on a terminal; elsewhere `yes` decides, and its absence is an error that names `action`.
   void confirm(bool yes, std::string_view question, std::string_view action);
+  /// Overwrites the argument in the process's list, which other programs can read.
+  void hide_argument(std::string_view value);
   /// Facts about an answer, for people: on stderr when that is a terminal and --json is off.
   void notes(const std::vector<std::string>& notes);
 
@@ -63,6 +65,7 @@ class Context {
   const Globals& globals_;
   const Parser& parser_;
   Serve serve_;
+  char** argv_;
   Terminal terminal_;
   Output out_;
   std::optional<SecretBytes> passphrase_;

@@ -1,11 +1,10 @@
 // audit log, verify, export.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <deque>
+#include <fcntl.h>
 #include <limits>
 #include <memory>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -178,8 +177,9 @@ void add_audit_commands(Command& root) {
   group.command("verify", "Check the chain of every log; exit code 5 when one is broken",
                 verify_logs);
   const auto path = std::make_shared<std::string>();
-  group.command("export", "Write the log as JSON Lines",
-                [path](Context& context) { return export_log(context, *path); })
+  group
+      .command("export", "Write the log as JSON Lines",
+               [path](Context& context) { return export_log(context, *path); })
       .positional("FILE", *path, "A new file, or \"-\" for standard output");
 }
 

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "cli/app.h"
 #include "cli/commands.h"
+#include "service/project.h"
 
 namespace strongroom::cli {
 namespace {
@@ -64,12 +65,14 @@ void add_bank_commands(Command& root) {
   Command group = root.group("bank", "The banks of the vault, one a project");
   group.command("ls", "List the banks", list_banks);
   const auto created = std::make_shared<std::string>();
-  group.command("create", "Make a bank",
-                [created](Context& context) { return create_bank(context, *created); })
+  group
+      .command("create", "Make a bank",
+               [created](Context& context) { return create_bank(context, *created); })
       .positional("NAME", *created, "Its name");
   const auto trusted = std::make_shared<std::optional<std::string>>();
-  group.command("trust", "Let this project use the bank that its .strongroom.json names",
-                [trusted](Context& context) { return trust_bank(context, *trusted); })
+  group
+      .command("trust", "Let this project use the bank that its .strongroom.json names",
+               [trusted](Context& context) { return trust_bank(context, *trusted); })
       .positional("NAME", *trusted, "The bank's name, to be sure");
 }
 

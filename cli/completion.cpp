@@ -15,10 +15,10 @@ struct Word {
   std::string text, help;
 };
 struct Node {
-  std::string path;              // "policy show"; empty for the root
+  std::string path;  // "policy show"; empty for the root
   std::vector<Word> commands;
-  std::vector<Word> flags;       // options without a value
-  std::vector<Word> options;     // options that take one
+  std::vector<Word> flags;    // options without a value
+  std::vector<Word> options;  // options that take one
 };
 
 // Names are our own words; this only keeps a help text from ending a quoted string.
@@ -54,7 +54,8 @@ void collect(const CLI::App& app, const std::string& path, std::vector<Node>& no
   for (const CLI::App* command : commands) {
     const std::string before = path.empty() ? std::string() : path + " ";
     collect(*command, before + command->get_name(), nodes);
-    for (const std::string& alias : command->get_aliases()) collect(*command, before + alias, nodes);
+    for (const std::string& alias : command->get_aliases())
+      collect(*command, before + alias, nodes);
   }
 }
 
@@ -89,7 +90,9 @@ std::string path_function(const std::vector<Node>& nodes, const std::string& fir
   text += "      " + all_value_options(nodes) + ") skip=1 ;;\n";
   text += "      -*) ;;\n";
   text += "      *) _strongroom_next \"$path\"\n";
-  text += "         if [[ \" $commands \" == *\" $word \"* ]]; then path=\"${path:+$path }$word\"; fi ;;\n";
+  text +=
+      "         if [[ \" $commands \" == *\" $word \"* ]]; then path=\"${path:+$path }$word\"; fi "
+      ";;\n";
   text += "    esac\n  done\n";
   text += "  _strongroom_next \"$path\"\n";
   return text;
@@ -145,15 +148,15 @@ std::string fish_script(const std::vector<Node>& nodes) {
       std::string_view rest = node.path;
       while (!rest.empty()) {
         const std::size_t space = std::min(rest.find(' '), rest.size());
-        condition += (condition.empty() ? "" : "; and ") + std::string("__fish_seen_subcommand_from ") +
+        condition += (condition.empty() ? "" : "; and ") +
+                     std::string("__fish_seen_subcommand_from ") +
                      std::string(rest.substr(0, space));
         rest.remove_prefix(std::min(space + 1, rest.size()));
       }
     }
     // A command is offered until one of its own level was typed.
-    const std::string open =
-        (node.path.empty() ? std::string() : condition + "; and ") +
-        "not __fish_seen_subcommand_from " + texts(node.commands);
+    const std::string open = (node.path.empty() ? std::string() : condition + "; and ") +
+                             "not __fish_seen_subcommand_from " + texts(node.commands);
     for (const Word& command : node.commands) {
       text += "complete -c strongroom -n " + shell_quoted(open) + " -a " + command.text + " -d " +
               shell_quoted(command.help) + "\n";
@@ -161,8 +164,8 @@ std::string fish_script(const std::vector<Node>& nodes) {
     for (const auto* words : {&node.flags, &node.options}) {
       const std::string value = words == &node.options ? " -r -F" : "";
       for (const Word& option : *words) {
-        text += "complete -c strongroom -n " + shell_quoted(condition) + " -l " + option.text.substr(2) +
-                value + " -d " + shell_quoted(option.help) + "\n";
+        text += "complete -c strongroom -n " + shell_quoted(condition) + " -l " +
+                option.text.substr(2) + value + " -d " + shell_quoted(option.help) + "\n";
       }
     }
   }

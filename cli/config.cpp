@@ -46,8 +46,9 @@ int set_setting(Context& context, const std::string& name, const std::string& va
 void add_config_commands(Command& root) {
   Command group = root.group("config", "Settings of the vault: revisions, scoping");
   const auto wanted = std::make_shared<std::optional<std::string>>();
-  group.command("get", "Show one setting, or all",
-                [wanted](Context& context) { return get_settings(context, *wanted); })
+  group
+      .command("get", "Show one setting, or all",
+               [wanted](Context& context) { return get_settings(context, *wanted); })
       .positional("NAME", *wanted, "The setting");
   struct Options {
     std::string name, value;

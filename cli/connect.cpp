@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <array>
-#include <climits>
 #include <filesystem>
 #include <memory>
-
 #include <unistd.h>
+
+#include <climits>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -72,24 +72,31 @@ std::vector<std::string> chosen_clients(const ConnectOptions& options,
     return present;
   }
   if (options.clients.empty()) {
-    throw Error::invalid("command line",
+    throw Error::invalid("connect",
                          "names no client; there are " + joined(service::client_names()));
   }
   std::vector<std::string> clients;
   for (const std::string& client : options.clients) {
-    if (std::find(clients.begin(), clients.end(), client) == clients.end()) clients.push_back(client);
+    if (std::find(clients.begin(), clients.end(), client) == clients.end())
+      clients.push_back(client);
   }
   return clients;
 }
 
 std::string_view action_name(ConnectPlan::Action action) {
   switch (action) {
-    case ConnectPlan::Action::none: return "none";
-    case ConnectPlan::Action::create_file: return "create_file";
-    case ConnectPlan::Action::add: return "add";
-    case ConnectPlan::Action::replace: return "replace";
-    case ConnectPlan::Action::remove: return "remove";
-    case ConnectPlan::Action::remove_file: return "remove_file";
+    case ConnectPlan::Action::none:
+      return "none";
+    case ConnectPlan::Action::create_file:
+      return "create_file";
+    case ConnectPlan::Action::add:
+      return "add";
+    case ConnectPlan::Action::replace:
+      return "replace";
+    case ConnectPlan::Action::remove:
+      return "remove";
+    case ConnectPlan::Action::remove_file:
+      return "remove_file";
   }
   return "none";
 }
@@ -129,8 +136,9 @@ void report(Context& context, const ConnectPlan& plan, const std::string& backup
     write_strings(writer, "summary", plan.summary);
     context.out().line(writer.end_object().text());
   } else if (plan.action != ConnectPlan::Action::none) {
-    context.out().line(plan.title + ": done" +
-                       (backup.empty() ? "" : "; the file before is " + escape_for_display(backup)));
+    context.out().line(
+        plan.title + ": done" +
+        (backup.empty() ? "" : "; the file before is " + escape_for_display(backup)));
   }
 }
 

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "cli/app.h"
 #include "cli/commands.h"
+#include "cli/words.h"
 
 namespace strongroom::cli {
 namespace {
@@ -18,7 +19,9 @@ std::vector<std::string> tools() {
   return {"get_project_context", "agent_remember", "agent_recall", "agent_forget"};
 }
 
-std::string age_of(const service::ContextKey& key) { return format_age(now_ms() - key.updated); }
+std::string age_of(const service::ContextKey& key) {
+  return format_age(now_ms() - key.updated);
+}
 
 void write_json(Output& out, const ProjectContext& context) {
   JsonWriter writer;
@@ -49,9 +52,9 @@ void write_text(Output& out, const ProjectContext& context) {
   };
   line("Bank:    ", context.bank + " (chosen by " + context.chosen_by + ")");
   line("Reads:   ", joined(context.reads));
-  line("Stored:  ", std::to_string(context.entries) + " entries, " +
-                        std::to_string(context.memories) + " memories, " +
-                        std::to_string(context.secrets) + " secrets");
+  line("Stored:  ", counted(context.entries, "entry", "entries") + ", " +
+                        counted(context.memories, "memory", "memories") + ", " +
+                        counted(context.secrets, "secret", "secrets"));
   line("Vault:   ", context.vault + "; anchor: " + context.anchor);
   if (!context.may.empty()) line("Allowed: ", joined(context.may));
   if (!context.unlock_hint.empty()) line("", context.unlock_hint);

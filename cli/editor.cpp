@@ -1,15 +1,14 @@
 #include "cli/editor.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
-#include <csignal>
-#include <cstdlib>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -40,8 +39,8 @@ void wipe_file(const std::string& path) noexcept {
   if (fd && ::fstat(fd.get(), &info) == 0 && S_ISREG(info.st_mode)) {
     static constexpr char kZeros[4096] = {};
     for (off_t at = 0; at < info.st_size; at += off_t{sizeof kZeros}) {
-      const auto size = static_cast<std::size_t>(
-          std::min<off_t>(off_t{sizeof kZeros}, info.st_size - at));
+      const auto size =
+          static_cast<std::size_t>(std::min<off_t>(off_t{sizeof kZeros}, info.st_size - at));
       if (::pwrite(fd.get(), kZeros, size, at) < 0) break;
     }
     ::fsync(fd.get());
@@ -83,7 +82,7 @@ class SignalsForEditor {
   }
 
  private:
-  struct sigaction before_[4] {};
+  struct sigaction before_[4]{};
 };
 
 // $VISUAL may hold arguments, so a shell splits it; the path is never part of its text.

@@ -1,5 +1,4 @@
 // set, get, rm.
-#include <cstring>
 #include <memory>
 
 #include "base/error.h"
@@ -8,6 +7,7 @@
 #include "cli/app.h"
 #include "cli/commands.h"
 #include "cli/secrets.h"
+#include "cli/words.h"
 
 namespace strongroom::cli {
 namespace {
@@ -17,14 +17,6 @@ using service::MemoryService;
 
 constexpr std::uint64_t kMaxTtlSeconds = std::uint64_t{100} * 366 * 24 * 3600;
 constexpr std::uint64_t kMaxRevision = ~std::uint64_t{0} >> 1;
-
-std::string_view class_name(EntryClass entry_class) {
-  return entry_class == EntryClass::secret ? "secret" : "normal";
-}
-
-Error no_memory(const std::string& key) {
-  return Error::verbatim(Code::not_found, "No memory found for " + json_quoted(key));
-}
 
 // ---- set
 
@@ -41,9 +33,11 @@ struct SetOptions {
 
 SecretBytes value_to_store(Context& context, const SetOptions& set) {
   if (set.value && *set.value != "-") {
+    context.hide_argument(*set.value);
     if (Terminal::is_terminal(2)) {
-      write_stderr("warning: a value on the command line is visible to other programs and stays in "
-                   "the shell's history; \"set KEY -\" reads standard input\n");
+      write_stderr(
+          "warning: a value on the command line is visible to other programs and stays in "
+          "the shell's history; \"set KEY -\" reads standard input\n");
     }
     return SecretBytes(*set.value);
   }
@@ -128,8 +122,7 @@ void add_set(Command& root) {
 
 // ---- get
 
-void write_value_json(Context& context, const std::string& key,
-                      const service::RecalledValue& hit) {
+void write_value_json(Context& context, const std::string& key, const service::RecalledValue& hit) {
   JsonWriter writer;
   writer.begin_object().member("key", key).key("value");
   if (hit.form == service::ValueForm::json) {

@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "cli/app.h"
 #include "cli/commands.h"
+#include "cli/words.h"
 
 namespace strongroom::cli {
 namespace {
@@ -13,10 +14,6 @@ using service::VaultAdmin;
 using service::VaultStatus;
 
 constexpr int kProblemsFound = 5;
-
-std::string counted(std::uint64_t n, std::string_view one, std::string_view many) {
-  return std::to_string(n) + " " + std::string(n == 1 ? one : many);
-}
 
 // ---- status
 
@@ -64,7 +61,8 @@ void write_status_text(Output& out, const VaultStatus& status, const std::string
                         counted(status.secrets, "secret", "secrets"));
   line("scoping: ", status.scoping);
   if (!status.keys_locked) line("memory:  ", "keys are not locked and may be swapped out");
-  if (status.erase_pending > 0) line("erase:   ", std::to_string(status.erase_pending) + " pending");
+  if (status.erase_pending > 0)
+    line("erase:   ", std::to_string(status.erase_pending) + " pending");
   for (const std::string& note : status.notes) line("note:    ", note);
 }
 
@@ -99,10 +97,10 @@ void write_outcome_text(Output& out, const service::VerifyOutcome& outcome, bool
     out.line(out.paint(Colour::red, code_name(problem.code)) + " in " +
              escape_for_display(problem.where) + ": " + escape_for_display(problem.text));
   }
-  std::string line = outcome.problems.empty()
-                         ? out.paint(Colour::green, "ok")
-                         : out.paint(Colour::red, counted(outcome.problems.size(), "problem",
-                                                          "problems"));
+  std::string line =
+      outcome.problems.empty()
+          ? out.paint(Colour::green, "ok")
+          : out.paint(Colour::red, counted(outcome.problems.size(), "problem", "problems"));
   line += ": " + counted(outcome.banks, "bank", "banks");
   if (fast) {
     line += ", heads and log ends only";

@@ -1,8 +1,7 @@
 // init: makes a vault from secrets that a person, a file or a descriptor gives.
-#include <sys/stat.h>
-
 #include <filesystem>
 #include <memory>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -64,7 +63,7 @@ NewSecret owner_secret(Context& context) {
   }
   if (!keyfile.empty() || passphrase) return from_files(keyfile, std::move(passphrase));
   if (!context.terminal().person()) {
-    throw Error::invalid("command line",
+    throw Error::invalid("init",
                          "needs --keyfile PATH (made when it does not exist) or --passphrase-file "
                          "PATH: there is no terminal to ask for a passphrase");
   }
@@ -104,10 +103,14 @@ void require_no_vault(Context& context) {
 
 std::string_view kind_name(SlotKind kind) {
   switch (kind) {
-    case SlotKind::passphrase: return "passphrase";
-    case SlotKind::keyfile: return "key file";
-    case SlotKind::both: return "key file and passphrase";
-    case SlotKind::code: return "recovery code";
+    case SlotKind::passphrase:
+      return "passphrase";
+    case SlotKind::keyfile:
+      return "key file";
+    case SlotKind::both:
+      return "key file and passphrase";
+    case SlotKind::code:
+      return "recovery code";
   }
   return "unknown";
 }
@@ -161,8 +164,9 @@ void report(Context& context, const service::InitOptions& made) {
   out.line("owner: " + std::string(kind_name(made.owner.kind)));
   out.line("admin: " + admin);
   if (made.owner.kind == SlotKind::passphrase && !context.globals().passphrase_file) {
-    out.line("A server started by an agent cannot ask for a passphrase. Give it a key file of its "
-             "own: strongroom slot add --keyfile PATH");
+    out.line(
+        "A server started by an agent cannot ask for a passphrase. Give it a key file of its "
+        "own: strongroom slot add --keyfile PATH");
   }
   if (!needed.empty()) {
     out.line("Set for later commands:");

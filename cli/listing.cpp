@@ -3,23 +3,20 @@
 #include <limits>
 #include <memory>
 
-#include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/app.h"
 #include "cli/commands.h"
+#include "cli/words.h"
 
 namespace strongroom::cli {
 namespace {
 
-using service::EntryClass;
 using service::MemoryService;
 
-std::string_view class_name(EntryClass entry_class) {
-  return entry_class == EntryClass::secret ? "secret" : "normal";
+std::string age(TimeMs time) {
+  return format_age(now_ms() - time);
 }
-
-std::string age(TimeMs time) { return format_age(now_ms() - time); }
 
 // ---- ls
 
@@ -62,8 +59,8 @@ int list_entries(Context& context, const std::string& prefix, std::optional<std:
   }
   table.print(context.out());
   if (list.entries.empty()) {
-    notes.insert(notes.begin(), list.bank_empty ? "Nothing is stored."
-                                                : "No name begins with that.");
+    notes.insert(notes.begin(),
+                 list.bank_empty ? "Nothing is stored." : "No name begins with that.");
   }
   context.out().flush();
   context.notes(notes);
@@ -76,9 +73,10 @@ void add_ls(Command& root) {
     std::optional<std::uint64_t> limit;
   };
   const auto options = std::make_shared<Options>();
-  Command command = root.command("ls", "List the names, those of secrets included", [options](Context& c) {
-    return list_entries(c, options->prefix.value_or(std::string()), options->limit);
-  });
+  Command command =
+      root.command("ls", "List the names, those of secrets included", [options](Context& c) {
+        return list_entries(c, options->prefix.value_or(std::string()), options->limit);
+      });
   command.positional("PREFIX", options->prefix, "Only names that begin so");
   command.number("--limit", 1, std::numeric_limits<std::uint32_t>::max(), options->limit,
                  "At most N names; all of them unless given");
@@ -90,9 +88,7 @@ int show_history(Context& context, const std::string& key) {
   MemoryService service(context.service_options(kPrincipal, "cli"));
   const auto revisions = service.history(key, context.bank());
   service.close();
-  if (!revisions) {
-    throw Error::verbatim(Code::not_found, "No memory found for " + json_quoted(key));
-  }
+  if (!revisions) throw no_memory(key);
   Table table({"REVISION", "TIME", "BYTES", "CLASS", "BY", "SOURCE", "TAGS"});
   for (const service::Revision& revision : *revisions) {
     if (context.json()) {

@@ -12,7 +12,8 @@ namespace {
 constexpr TimeMs kIdleMs = 60'000;
 constexpr std::size_t kMaxName = 64;
 
-// What is named here is a label: the policy may tell processes apart by it, and gives no more trust.
+// What is named here is a label: the policy may tell processes apart by it, and gives no more
+// trust.
 std::string principal(const std::optional<std::string>& name) {
   const std::string label = name.value_or("mcp");
   std::string_view rest = label;

@@ -1,9 +1,8 @@
 #include "cli/output.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/utf8.h"
@@ -42,7 +41,9 @@ void write_stderr(std::string_view text) noexcept {
 Output::Output()
     : terminal_(Terminal::is_terminal(STDOUT_FILENO)), colour_(terminal_ && wants_colour()) {}
 
-Output::~Output() { wipe(buffer_); }
+Output::~Output() {
+  wipe(buffer_);
+}
 
 void Output::text(std::string_view text) {
   if (buffer_.size() + text.size() > kFlushAt) flush();

@@ -16,7 +16,9 @@ namespace {
 // NUL never occurs in an argument, so it can mark one that CLI11 must not interpret.
 constexpr char kLiteral = '\0';
 
-std::string literal(std::string_view text) { return std::string(1, kLiteral).append(text); }
+std::string literal(std::string_view text) {
+  return std::string(1, kLiteral).append(text);
+}
 
 std::string plain(const std::string& text) {
   return !text.empty() && text.front() == kLiteral ? text.substr(1) : text;
@@ -126,25 +128,29 @@ void Command::add_value(const std::string& names, const std::string& type, const
 }
 
 Command& Command::positional(const std::string& name, std::string& to, const std::string& help) {
-  add_value(name, "", help, [&to](const std::string& text) { to = text; }, false, true);
+  add_value(
+      name, "", help, [&to](const std::string& text) { to = text; }, false, true);
   return *this;
 }
 
 Command& Command::positional(const std::string& name, std::optional<std::string>& to,
                              const std::string& help) {
-  add_value(name, "", help, [&to](const std::string& text) { to = text; }, false, false);
+  add_value(
+      name, "", help, [&to](const std::string& text) { to = text; }, false, false);
   return *this;
 }
 
 Command& Command::positionals(const std::string& name, std::vector<std::string>& to,
                               const std::string& help) {
-  add_value(name, "", help, [&to](const std::string& text) { to.push_back(text); }, true, false);
+  add_value(
+      name, "", help, [&to](const std::string& text) { to.push_back(text); }, true, false);
   return *this;
 }
 
 Command& Command::option(const std::string& names, const std::string& type,
                          std::optional<std::string>& to, const std::string& help) {
-  add_value(names, type, help, [&to](const std::string& text) { to = text; }, false, false);
+  add_value(
+      names, type, help, [&to](const std::string& text) { to = text; }, false, false);
   return *this;
 }
 
@@ -184,12 +190,15 @@ Command& Command::number(const std::string& names, std::uint64_t least, std::uin
 
 Command& Command::list(const std::string& names, const std::string& type,
                        std::vector<std::string>& to, const std::string& help) {
-  add_value(names, type, help, [&to](const std::string& text) { to.push_back(text); }, true, false);
+  add_value(
+      names, type, help, [&to](const std::string& text) { to.push_back(text); }, true, false);
   return *this;
 }
 
 Command& Command::flag(const std::string& names, bool& to, const std::string& help) {
-  app_->add_flag_callback(names, [&to] { to = true; }, help)->disable_flag_override();
+  app_->add_flag_callback(
+          names, [&to] { to = true; }, help)
+      ->disable_flag_override();
   return *this;
 }
 
@@ -208,7 +217,9 @@ Parser::Parser(const std::string& description)
 
 Parser::~Parser() = default;
 
-Command Parser::root() { return Command(*this, *app_); }
+Command Parser::root() {
+  return Command(*this, *app_);
+}
 
 Action Parser::parse(const std::vector<std::string>& arguments) {
   try {
@@ -218,34 +229,45 @@ Action Parser::parse(const std::vector<std::string>& arguments) {
     return {};
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string what = error.what();
-    refuse_left_over(what.substr(0, what.find(':')) + " needs a value, or takes none");
-  } catch (const CLI::ParseError& error) {
-    refuse_left_over(error.what());
+    const bool flag = what.find("flag override") != std::string::npos;
+    const std::string name = what.substr(0, what.find_first_of(": "));
+    throw Error::invalid(name.front() == '-' ? name : "--" + name,
+                         flag ? "takes no value" : "needs a value");
+  } catch (const CLI::RequiredError& error) {
+    refuse_unknown_words();
+    const std::string what = error.what();
+    throw Error::invalid(what.substr(0, what.find(' ')), "is required");
+  } catch (const CLI::ParseError&) {
+    refuse_unknown_words();
+    throw Error::invalid("command line", "could not be read");
   }
   return actions_.at(deepest(*app_));
 }
 
-void Parser::refuse_left_over(const std::string& fallback) {
+void Parser::refuse_unknown_words() const {
   const CLI::App* const at = deepest(*app_);
   const bool wants_command = actions_.count(at) == 0;
+  const std::string name = at == app_.get() ? "strongroom" : "strongroom " + at->get_name();
   for (const std::string& word : app_->remaining(true)) {
     if (word.size() > 1 && word.front() == '-') {
-      const std::string name = word.substr(0, word.find('='));
-      throw Error::invalid("option", json_quoted(name) + " is unknown" +
-                                         suggestion(name, option_names(at)));
+      // What follows the name is a value, which is not repeated.
+      const std::string option =
+          word[1] == '-' ? word.substr(0, word.find('=')) : word.substr(0, 2);
+      throw Error::invalid(
+          "option", json_quoted(option) + " is unknown" + suggestion(option, option_names(at)));
     }
     if (wants_command) {
-      throw Error::invalid("command", json_quoted(plain(word)) + " is unknown" +
-                                          suggestion(word, command_names(*at)));
+      const std::string near = suggestion(word, command_names(*at));
+      throw Error::invalid("command",
+                           json_quoted(plain(word)) + " is unknown" +
+                               (near.empty() ? "; \"" + name + " --help\" lists them" : near));
     }
-    // It may be a value in the wrong place: it is not repeated.
+    // It may be a value in the wrong place.
     throw Error::invalid("command line", "has an argument too many");
   }
   if (wants_command) {
-    const std::string name = at == app_.get() ? "strongroom" : "strongroom " + at->get_name();
     throw Error::invalid("command line", "names no command; \"" + name + " --help\" lists them");
   }
-  throw Error::invalid("command line", "is incomplete: " + fallback);
 }
 
 }  // namespace strongroom::cli

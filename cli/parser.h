@@ -85,7 +85,8 @@ class Parser {
 
  private:
   friend class Command;
-  [[noreturn]] void refuse_left_over(const std::string& fallback);
+  /// An unknown word explains more than what CLI11 missed after it.
+  void refuse_unknown_words() const;
 
   std::unique_ptr<CLI::App> app_;
   std::map<const CLI::App*, Action> actions_;

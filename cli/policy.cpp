@@ -1,7 +1,6 @@
 // policy show, edit, check, explain, test, seal, init.
-#include <fcntl.h>
-
 #include <cerrno>
+#include <fcntl.h>
 #include <memory>
 
 #include "base/error.h"
@@ -40,8 +39,8 @@ int show_policy(Context& context) {
 }
 
 int check_policy(Context& context, const std::optional<std::string>& path) {
-  const std::string text = path ? read_text(*path, "policy file")
-                                : VaultAdmin(context.admin_options()).policy_text();
+  const std::string text =
+      path ? read_text(*path, "policy file") : VaultAdmin(context.admin_options()).policy_text();
   const std::vector<std::string> findings = VaultAdmin::check_policy(text);
   if (context.json()) {
     JsonWriter writer;
@@ -77,8 +76,8 @@ struct ExplainOptions {
 void write_answer(Context& context, const service::PolicyAnswer& answer) {
   Output& out = context.out();
   if (!context.json()) {
-    out.line(out.paint(answer.permitted ? Colour::green : Colour::red,
-                       escape_for_display(answer.text)));
+    out.line(
+        out.paint(answer.permitted ? Colour::green : Colour::red, escape_for_display(answer.text)));
     for (const service::PolicyTraceLine& line : answer.trace) {
       out.line(escape_for_display((line.matched ? "  * " : "    ") + line.rule + " (" +
                                   line.effect + "): " + line.why));
@@ -190,8 +189,9 @@ void add_policy_commands(Command& root) {
   group.command("show", "Show the sealed policy", show_policy);
   group.command("edit", "Edit the policy and seal it; asks for the admin secret", edit_policy);
   const auto checked = std::make_shared<std::optional<std::string>>();
-  group.command("check", "Look for mistakes in the sealed policy, or in a file",
-                [checked](Context& context) { return check_policy(context, *checked); })
+  group
+      .command("check", "Look for mistakes in the sealed policy, or in a file",
+               [checked](Context& context) { return check_policy(context, *checked); })
       .positional("FILE", *checked, "A file, or \"-\" for standard input");
   add_explain(group);
   add_file_command(group, "test",
@@ -200,8 +200,9 @@ void add_policy_commands(Command& root) {
   add_file_command(group, "seal", "Sign a policy and put it in force; asks for the admin secret",
                    seal_policy);
   const auto name = std::make_shared<std::optional<std::string>>();
-  group.command("init", "Print a template to start from, or list them",
-                [name](Context& context) { return print_template(context, *name); })
+  group
+      .command("init", "Print a template to start from, or list them",
+               [name](Context& context) { return print_template(context, *name); })
       .positional("TEMPLATE", *name, "One of the list");
 }
 

@@ -1,11 +1,10 @@
 #include "cli/secrets.h"
 
+#include <algorithm>
+#include <cerrno>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -92,8 +91,9 @@ SecretBytes ask_new_passphrase(Terminal& terminal, const std::string& what, bool
 void show_recovery_code(Terminal& terminal, std::string_view what, const SecretBytes& code) {
   SecretBytes text;
   for (const std::string_view part :
-       {std::string_view("\n"), what, std::string_view(" (write it down, it is not shown again):\n\n  "),
-        code.view(), std::string_view("\n\n")}) {
+       {std::string_view("\n"), what,
+        std::string_view(" (write it down, it is not shown again):\n\n  "), code.view(),
+        std::string_view("\n\n")}) {
     text.append(part);
   }
   terminal.show(text.view());

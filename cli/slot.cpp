@@ -46,7 +46,7 @@ NewSecret new_secret(Context& context, const AddOptions& options) {
   } else if (context.terminal().person()) {
     secret.passphrase = ask_new_passphrase(context.terminal(), "New passphrase");
   } else {
-    throw Error::invalid("command line",
+    throw Error::invalid("slot add",
                          "needs --keyfile PATH or --passphrase-file PATH: there is no terminal");
   }
   return secret;

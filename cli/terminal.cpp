@@ -1,13 +1,12 @@
 #include "cli/terminal.h"
 
+#include <array>
+#include <cerrno>
+#include <csignal>
 #include <fcntl.h>
 #include <poll.h>
 #include <termios.h>
 #include <unistd.h>
-
-#include <array>
-#include <cerrno>
-#include <csignal>
 
 #include "base/error.h"
 #include "base/time.h"
@@ -21,7 +20,9 @@ constexpr std::array kSignals = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGT
 
 volatile std::sig_atomic_t g_caught = 0;
 
-void on_signal(int number) { g_caught = number; }
+void on_signal(int number) {
+  g_caught = number;
+}
 
 // While it lives, signals only interrupt the wait for a key; the terminal is put back first and
 // then they take their course. They are blocked except during that wait, so that none is lost
@@ -103,7 +104,9 @@ LineEnd read_line(int fd, const sigset_t& mask, SecretBytes& line) {
 
 }  // namespace
 
-bool Terminal::is_terminal(int fd) noexcept { return ::isatty(fd) == 1; }
+bool Terminal::is_terminal(int fd) noexcept {
+  return ::isatty(fd) == 1;
+}
 
 int Terminal::tty() {
   if (!tty_) tty_ = UniqueFd(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
@@ -127,7 +130,10 @@ std::optional<SecretBytes> Terminal::ask(std::string_view prompt, bool echo) {
       write_all(tty(), prompt, "write to the terminal");
       end = read_line(tty(), held.outer_mask(), line);
     }
-    if (end == LineEnd::complete) return line;
+    if (end == LineEnd::complete) {
+      if (line.size() >= kMaxLine) throw Error::invalid("answer", "is too long for a terminal");
+      return line;
+    }
     if (end == LineEnd::end_of_input) return std::nullopt;
     // The default action, now that the terminal is as it was. After a stop the question is asked
     // again.
@@ -146,7 +152,9 @@ bool Terminal::confirm(std::string_view question) {
   return text == "y" || text == "Y" || text == "yes" || text == "Yes" || text == "YES";
 }
 
-void Terminal::show(std::string_view text) { write_all(tty(), text, "write to the terminal"); }
+void Terminal::show(std::string_view text) {
+  write_all(tty(), text, "write to the terminal");
+}
 
 // ---- progress
 

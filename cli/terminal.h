@@ -22,7 +22,8 @@ class Terminal {
   bool person();
 
   /// A line without echo; nullopt at end of input. A signal that ends or stops the process finds
-  /// the echo restored. At most 4,095 bytes, which is what a terminal's line holds.
+  /// the echo restored. Throws invalid from 4,095 bytes on, where a
+  /// terminal cuts its lines.
   std::optional<SecretBytes> ask_secret(std::string_view prompt);
 
   /// Yes or no; anything but "y" or "yes" is no.

@@ -15,12 +15,18 @@ constexpr std::int64_t kMaxUnits = 1'000'000;
 
 std::optional<TimeMs> unit_length(char unit) {
   switch (unit) {
-    case 's': return 1000;
-    case 'm': return 60'000;
-    case 'h': return 3'600'000;
-    case 'd': return 86'400'000;
-    case 'w': return 7 * TimeMs{86'400'000};
-    default: return std::nullopt;
+    case 's':
+      return 1000;
+    case 'm':
+      return 60'000;
+    case 'h':
+      return 3'600'000;
+    case 'd':
+      return 86'400'000;
+    case 'w':
+      return 7 * TimeMs{86'400'000};
+    default:
+      return std::nullopt;
   }
 }
 

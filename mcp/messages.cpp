@@ -153,6 +153,8 @@ Glance glance(std::string_view line) {
     }
   }
   seen.whole = scanner.whole();
+  // The member at which the text was cut off still tells what kind of message this is.
+  if (!seen.whole && (name == "result" || name == "error")) seen.reply = true;
   return seen;
 }
 

@@ -74,7 +74,12 @@ class LineAssembler {
       line_.append(bytes);
       return;
     }
-    if (!dropping_) start_dropping();
+    if (!dropping_) {
+      const std::size_t room = max_line_ - line_.size();
+      line_.append(bytes.substr(0, room));
+      bytes.remove_prefix(room);
+      start_dropping();
+    }
     if (bytes.size() > kTail) bytes.remove_prefix(bytes.size() - kTail);
     tail_.append(bytes);
     if (tail_.size() > kTail) tail_.erase(0, tail_.size() - kTail);

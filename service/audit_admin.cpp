@@ -28,7 +28,9 @@ void for_each_log(vault::Vault& vault, const std::string& only, const Work& work
   for (const vault::BankInfo& info : vault.list_banks()) {
     if (!only.empty() && info.name != only) continue;
     found = true;
-    work(*vault.open_bank(info.name), info.name);
+    const auto opened = vault.open_bank(info.name);
+    if (!opened) vault::throw_corrupt("a bank's name does not lead to it");
+    work(*opened, info.name);
   }
   if (!found) throw Error(Code::not_found, "There is no bank of that name.");
 }

@@ -156,7 +156,9 @@ std::vector<BankStatus> VaultAdmin::banks() {
     bank.name = info.name;
     bank.tag = info.tag;
     bank.created = info.created;
-    vault::BankRead view = vault.open_bank(info.name)->read();
+    const auto opened = vault.open_bank(info.name);
+    if (!opened) vault::throw_corrupt("a bank's name does not lead to it");
+    vault::BankRead view = opened->read();
     bank.entries = view.head().counts.entries;
     bank.secrets = view.head().counts.secrets;
     bank.generation = view.head().generation;

@@ -215,7 +215,7 @@ void BankWrite::bind(Kind kind, std::string_view name, RecordId id) {
   }
   const auto at = std::lower_bound(
       pairs.begin(), pairs.end(), pair,
-      [](const NamePair& a, const NamePair& b) { return a.tail < b.tail; });
+      [](const NamePair& a, const NamePair& b) { return crypto::view(a.tail) < crypto::view(b.tail); });
   if (at != pairs.end() && at->tail == pair.tail) {
     *at = pair;
   } else {

@@ -146,7 +146,7 @@ void fill(const std::string& directory, const CreateOptions& options) {
   root.policy_hash = policy_row_hash(policy_row);
   root.recipients = {owner.root, admin.root};
   std::sort(root.recipients.begin(), root.recipients.end(),
-            [](const RootRecipient& a, const RootRecipient& b) { return a.id < b.id; });
+            [](const RootRecipient& a, const RootRecipient& b) { return view(a.id) < view(b.id); });
   root.signed_at = header.created;
   const std::string root_row = sign_root(root, header.vault_id, admin_key.seed);
 

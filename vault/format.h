@@ -18,6 +18,7 @@
 
 namespace strongroom::vault {
 
+/// Order ids by view(id): char is signed, so the array's own order is not that of its bytes.
 using Id16 = std::array<char, 16>;
 using VaultId = Id16;
 using BankId = Id16;

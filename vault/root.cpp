@@ -61,7 +61,7 @@ std::vector<RootRecipient> decode_recipients(std::string_view in) {
     r.expires = load_le<std::int64_t>(take(in, 8));
     r.banks = take_ids(in);
     r.tools = take_ids(in);
-    if (!recipients.empty() && !(recipients.back().id < r.id)) {
+    if (!recipients.empty() && !(view(recipients.back().id) < view(r.id))) {
       throw_corrupt("the root record's recipients are out of order");
     }
     recipients.push_back(std::move(r));

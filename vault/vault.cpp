@@ -112,6 +112,24 @@ std::string seal_policy_row(const VaultId& vault, const crypto::SecretKey& polic
                   {&vault, &kBankZero, Kind::policy, 1, 0}, body.body().view());
 }
 
+void check_recipients(ReadTxn& txn, const RootRecord& root) {
+  std::size_t rows = 0;
+  txn.scan(Table::recipients, {}, [&](std::string_view key, std::string_view row) {
+    const crypto::SlotHeader slot = crypto::read_slot(read_recipient(row).slot);
+    const auto at = std::find_if(root.recipients.begin(), root.recipients.end(),
+                                 [&](const RootRecipient& r) { return view(r.id) == key; });
+    if (at == root.recipients.end() || at->role != slot.role ||
+        crypto::view(at->public_key) != slot.public_key) {
+      throw_corrupt("a recipient is not the one that the root record lists");
+    }
+    ++rows;
+    return true;
+  });
+  if (rows != root.recipients.size()) {
+    throw_corrupt("a recipient that the root record lists is missing");
+  }
+}
+
 // ---- opening
 
 Vault::Vault(VaultOptions options) : options_(std::move(options)) {
@@ -239,6 +257,7 @@ void Vault::unlock(Unlocker& unlocker) {
   if (root_.header_hash != header_hash(header_bytes_)) {
     throw_corrupt("its header is not the one that the root record binds");
   }
+  check_recipients(*txn, root_);
   const crypto::SecretKey recipient = with_secrets(
       unlocker, "owner", [&](const crypto::SlotSecrets& secrets, bool& tried) {
         return try_slots(*txn, crypto::SlotRole::owner, secrets, opened_with_, tried);
@@ -250,10 +269,6 @@ void Vault::unlock(Unlocker& unlocker) {
   if (crypto::read_slot(opened.slot).admin_public_key != crypto::view(root_.admin_public_key)) {
     throw_corrupt("the root record is signed by another key");
   }
-  const bool listed = std::any_of(
-      root_.recipients.begin(), root_.recipients.end(),
-      [&](const RootRecipient& r) { return r.id == opened_with_.id; });
-  if (!listed) throw Error(Code::wrong_key, "The owner's key or passphrase was removed.");
   vmk_ = open_owner_box(recipient, crypto::view(root_.box_public_key), opened.box,
                         header_.vault_id, opened_with_.id);
   BankKeys keys = BankKeys::make(header_.vault_id, kBankZero, 1, vmk_, crypto::SecretKey());
@@ -593,7 +608,7 @@ void Vault::change_root(const crypto::SecretKey& admin, AuditEvent event,
   root.signed_at = event.time;
   change(write, root);
   std::sort(root.recipients.begin(), root.recipients.end(),
-            [](const RootRecipient& a, const RootRecipient& b) { return a.id < b.id; });
+            [](const RootRecipient& a, const RootRecipient& b) { return view(a.id) < view(b.id); });
   const std::string signed_row = sign_root(root, header_.vault_id, admin);
   write.put_row(Table::root, root_key_view(kRootKey), signed_row, false);
   write.set_stamp_root(root_seen(signed_row, root.version));

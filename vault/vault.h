@@ -186,6 +186,9 @@ inline constexpr std::string_view kBoxSecret = "!box", kAuditSecret = "!audit",
                                   kPolicySecret = "!policy";
 }
 
+/// The signed root lists each recipient; a row without a listing, or the reverse, is corrupt.
+void check_recipients(ReadTxn& txn, const RootRecord& root);
+
 /// A bank-list row: the info and the bank's keys.
 struct BankRow {
   BankInfo info;

@@ -8,7 +8,6 @@
 #include "crypto/aead.h"
 #include "crypto/process.h"
 #include "vault/entries.h"
-#include "vault/recipient.h"
 
 namespace strongroom::vault {
 namespace {
@@ -30,7 +29,11 @@ class Verifier {
     std::vector<BankInfo> banks;
     attempt("vault", [&] { banks = vault_.list_banks(); });
     for (const BankInfo& info : banks) {
-      attempt("bank " + info.name, [&] { check_bank(*vault_.open_bank(info.name)); });
+      attempt("bank " + info.name, [&] {
+        const std::shared_ptr<Bank> bank = vault_.open_bank(info.name);
+        if (!bank) throw_corrupt("a bank's name does not lead to it");
+        check_bank(*bank);
+      });
     }
     attempt("vault", [&] { find_orphans(banks); });
     return std::move(report_);
@@ -50,26 +53,9 @@ class Verifier {
     if (progress_ && (++rows_ & 0x3FF) == 0) progress_(rows_);
   }
 
-  // The signed root lists each recipient; a row without a listing, or the reverse, is damage.
   void check_recipients() {
     BankRead view = vault_.bank0().read();
-    std::size_t rows = 0;
-    view.txn().scan(Table::recipients, {}, [&](std::string_view key, std::string_view row) {
-      const crypto::SlotHeader slot = crypto::read_slot(read_recipient(row).slot);
-      const auto& listed = vault_.root().recipients;
-      const auto at = std::find_if(listed.begin(), listed.end(), [&](const RootRecipient& r) {
-        return vault::view(r.id) == key;
-      });
-      if (at == listed.end() || at->role != slot.role ||
-          crypto::view(at->public_key) != slot.public_key) {
-        throw_corrupt("a recipient is not the one that the root record lists");
-      }
-      ++rows;
-      return true;
-    });
-    if (rows != vault_.root().recipients.size()) {
-      throw_corrupt("a recipient that the root record lists is missing");
-    }
+    vault::check_recipients(view.txn(), vault_.root());
   }
 
   void check_bank(Bank& bank) {

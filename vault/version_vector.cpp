@@ -19,7 +19,7 @@ std::uint64_t VersionVector::at(const Id16& replica) const noexcept {
 void VersionVector::raise(const Id16& replica, std::uint64_t generation) {
   const auto at = std::lower_bound(
       entries_.begin(), entries_.end(), replica,
-      [](const Entry& entry, const Id16& id) { return entry.replica < id; });
+      [](const Entry& entry, const Id16& id) { return view(entry.replica) < view(id); });
   if (at != entries_.end() && at->replica == replica) {
     at->generation = std::max(at->generation, generation);
     return;
@@ -73,7 +73,7 @@ VersionVector VersionVector::decode(std::string_view& in) {
   VersionVector vector;
   for (std::uint64_t i = 0; i < count; ++i) {
     const Entry entry{id_from(in.substr(0, 16)), load_le<std::uint64_t>(in, 16)};
-    if (!vector.entries_.empty() && !(vector.entries_.back().replica < entry.replica)) {
+    if (!vector.entries_.empty() && !(view(vector.entries_.back().replica) < view(entry.replica))) {
       throw_corrupt("a version vector is out of order");
     }
     vector.entries_.push_back(entry);

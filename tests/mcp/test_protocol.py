@@ -180,11 +180,13 @@ class Endings(ProtocolCase):
         self.assertEqual((done.returncode, done.stdout), (0, b""))
 
     def test_closed_output_descriptors(self):
-        for closed in (">&-", "2>&-", ">&- 2>&-"):
+        """A closed stdout is an i/o error at the start; a closed stderr only loses diagnostics."""
+        for closed, code in ((">&-", 7), ("2>&-", 0), (">&- 2>&-", 7)):
             done = subprocess.run(["/bin/sh", "-c", f'exec "$0" mcp {closed}', harness.binary()],
                                   env=self.env, input=b'{"jsonrpc":"2.0","id":1,"method":"ping"}\n',
                                   capture_output=True, timeout=harness.WAIT_SECONDS)
-            self.assertEqual(done.returncode, 0, closed)
+            self.assertEqual(done.returncode, code, closed)
+            self.assertEqual(b'"id":1,"result"' in done.stdout, code == 0)
 
     def test_end_of_input_with_work_in_flight(self):
         self.with_vault()

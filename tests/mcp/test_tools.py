@@ -579,6 +579,8 @@ class Context(ToolCase):
 
 
 class WithoutVault(ToolCase):
+    """Neither vault nor key file: what is missing first is the vault."""
+
     vault = False
 
     def test_calls_say_so(self):
@@ -603,23 +605,42 @@ class WithoutVault(ToolCase):
 
 
 class LockedVault(ToolCase):
+    WORDS = ("Vault is locked. Set STRONGROOM_KEYFILE or STRONGROOM_PASSPHRASE_FILE for this server, "
+             "then retry. [locked]")
+
     def setUp(self):
         super().setUp()
-        os.rename(self.env["STRONGROOM_KEYFILE"], self.env["STRONGROOM_KEYFILE"] + ".away")
+        self.keyless = dict(self.env)
+        del self.keyless["STRONGROOM_KEYFILE"]
+
+    def locked_client(self, env):
+        client = Client(env)
+        self.addCleanup(client.__exit__, None, None, None)
+        return client
 
     def test_calls_say_how_to_unlock(self):
-        self.refused("agent_recall", "locked", "STRONGROOM_KEYFILE", "STRONGROOM_PASSPHRASE_FILE",
-                     key="a")
+        client = self.locked_client(self.keyless)
+        for tool, arguments in (("agent_remember", {"key": "a", "value": "b"}),
+                                ("agent_recall", {}), ("agent_recall", {"key": "a"}),
+                                ("agent_forget", {"key": "a"})):
+            result = client.call(tool, arguments)
+            self.assertTrue(result["isError"])
+            self.assertEqual(text_of(result), self.WORDS)
 
     def test_context_says_how_to_unlock(self):
-        result = self.call("get_project_context")
+        result = self.locked_client(self.keyless).call("get_project_context")
         self.assertFalse(result.get("isError"))
         self.assertEqual(result["structuredContent"]["health"]["vault"], "locked")
-        self.assertIn("STRONGROOM_KEYFILE", text_of(result))
+        self.assertIn(self.WORDS, result["structuredContent"]["notes"])
+        self.assertIn(self.WORDS, text_of(result))
 
     def test_opens_once_the_key_is_there(self):
+        away = self.env["STRONGROOM_KEYFILE"] + ".away"
+        os.rename(self.env["STRONGROOM_KEYFILE"], away)
         self.refused("agent_recall", "locked", key="a")
-        os.rename(self.env["STRONGROOM_KEYFILE"] + ".away", self.env["STRONGROOM_KEYFILE"])
+        self.assertEqual(self.call("get_project_context")["structuredContent"]["health"]["vault"],
+                         "locked")
+        os.rename(away, self.env["STRONGROOM_KEYFILE"])
         self.remember("a", "b")
 
 
