@@ -1,13 +1,12 @@
 #include "base/file.h"
 
-#include <fcntl.h>
-#include <pwd.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <fcntl.h>
+#include <pwd.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/time.h"

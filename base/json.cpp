@@ -12,7 +12,9 @@
 
 namespace strongroom {
 
-Json::~Json() { wipe(string_); }
+Json::~Json() {
+  wipe(string_);
+}
 
 std::optional<double> Json::as_double() const noexcept {
   if (kind_ != Kind::number) return std::nullopt;
@@ -99,8 +101,8 @@ class JsonReader {
   bool done() const { return at_ >= text_.size(); }
   char peek() const { return done() ? '\0' : text_[at_]; }
   void skip_space() {
-    while (!done() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' ||
-                       text_[at_] == '\r')) {
+    while (!done() &&
+           (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n' || text_[at_] == '\r')) {
       ++at_;
     }
   }
@@ -110,8 +112,12 @@ class JsonReader {
     const std::size_t begin = at_;
     Json value;
     switch (peek()) {
-      case '{': read_object(value, depth); break;
-      case '[': read_array(value, depth); break;
+      case '{':
+        read_object(value, depth);
+        break;
+      case '[':
+        read_array(value, depth);
+        break;
       case '"':
         value.kind_ = Json::Kind::string;
         read_string(value.string_);
@@ -125,7 +131,9 @@ class JsonReader {
         value.kind_ = Json::Kind::boolean;
         read_word("false");
         break;
-      case 'n': read_word("null"); break;
+      case 'n':
+        read_word("null");
+        break;
       default:
         value.kind_ = Json::Kind::number;
         read_number();
@@ -186,14 +194,30 @@ class JsonReader {
     const char c = peek();
     ++at_;
     switch (c) {
-      case '"': case '\\': case '/': out.push_back(c); return;
-      case 'b': out.push_back('\b'); return;
-      case 'f': out.push_back('\f'); return;
-      case 'n': out.push_back('\n'); return;
-      case 'r': out.push_back('\r'); return;
-      case 't': out.push_back('\t'); return;
-      case 'u': break;
-      default: fail("has an unknown escape");
+      case '"':
+      case '\\':
+      case '/':
+        out.push_back(c);
+        return;
+      case 'b':
+        out.push_back('\b');
+        return;
+      case 'f':
+        out.push_back('\f');
+        return;
+      case 'n':
+        out.push_back('\n');
+        return;
+      case 'r':
+        out.push_back('\r');
+        return;
+      case 't':
+        out.push_back('\t');
+        return;
+      case 'u':
+        break;
+      default:
+        fail("has an unknown escape");
     }
     char32_t point = read_hex4();
     if (point >= 0xDC00 && point <= 0xDFFF) fail("has a lone surrogate");
@@ -281,10 +305,10 @@ class JsonReader {
 
   // Path steps name members, and a member name is input: only a plain short one is repeated.
   static std::string step_for(std::string_view name) {
-    const bool plain =
-        !name.empty() && name.size() <= 64 &&
-        name.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
-            std::string_view::npos;
+    const bool plain = !name.empty() && name.size() <= 64 &&
+                       name.find_first_not_of(
+                           "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-") ==
+                           std::string_view::npos;
     return plain ? "." + std::string(name) : std::string(".?");
   }
 
@@ -377,13 +401,27 @@ void json_quote(std::string& out, std::string_view text) {
     }
     ++i;
     switch (byte) {
-      case '"': out.append("\\\""); break;
-      case '\\': out.append("\\\\"); break;
-      case '\b': out.append("\\b"); break;
-      case '\f': out.append("\\f"); break;
-      case '\n': out.append("\\n"); break;
-      case '\r': out.append("\\r"); break;
-      case '\t': out.append("\\t"); break;
+      case '"':
+        out.append("\\\"");
+        break;
+      case '\\':
+        out.append("\\\\");
+        break;
+      case '\b':
+        out.append("\\b");
+        break;
+      case '\f':
+        out.append("\\f");
+        break;
+      case '\n':
+        out.append("\\n");
+        break;
+      case '\r':
+        out.append("\\r");
+        break;
+      case '\t':
+        out.append("\\t");
+        break;
       default:
         if (byte < 0x20) {
           out.append("\\u00");

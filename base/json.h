@@ -101,11 +101,15 @@ class JsonWriter {
   JsonWriter& raw(std::string_view json);
 
   /// Shorthands: key(name) and a value.
-  JsonWriter& member(std::string_view name, std::string_view text) { return key(name).string(text); }
+  JsonWriter& member(std::string_view name, std::string_view text) {
+    return key(name).string(text);
+  }
   JsonWriter& member(std::string_view name, const char* text) { return key(name).string(text); }
   JsonWriter& member(std::string_view name, bool value) { return key(name).boolean(value); }
   JsonWriter& member(std::string_view name, std::int64_t n) { return key(name).integer(n); }
-  JsonWriter& member(std::string_view name, std::uint64_t n) { return key(name).unsigned_integer(n); }
+  JsonWriter& member(std::string_view name, std::uint64_t n) {
+    return key(name).unsigned_integer(n);
+  }
 
   const std::string& text() const noexcept { return out_; }
   std::string take() { return std::move(out_); }

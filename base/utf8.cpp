@@ -3,7 +3,9 @@
 namespace strongroom {
 
 namespace {
-bool continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
+bool continuation(unsigned char byte) {
+  return (byte & 0xC0) == 0x80;
+}
 }  // namespace
 
 std::size_t utf8_sequence(std::string_view text) noexcept {

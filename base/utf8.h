@@ -16,7 +16,8 @@ std::size_t utf8_sequence(std::string_view text) noexcept;
 /// The longest prefix of at most `limit` bytes that does not cut a sequence.
 std::string_view utf8_prefix(std::string_view text, std::size_t limit) noexcept;
 
-/// The length of `text` without a sequence that its end cuts off. For the first part of a valid text.
+/// The length of `text` without a sequence that its end cuts off. For the first part of a valid
+/// text.
 std::size_t utf8_whole_length(std::string_view text) noexcept;
 
 /// Appends a code point.

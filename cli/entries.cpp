@@ -74,7 +74,7 @@ int set_entry(Context& context, SetOptions& set) {
   if (set.json_value) value = parse_json_value(std::move(value), request.form);
   request.key = set.key;
   request.value = value.view();
-  request.tags = set.tags;
+  if (!set.tags.empty()) request.tags = set.tags;
   if (set.ttl) request.ttl_seconds = static_cast<std::int64_t>(*set.ttl);
   if (set.entry_class) {
     request.entry_class = set.entry_class == "secret" ? EntryClass::secret : EntryClass::normal;

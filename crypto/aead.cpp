@@ -1,15 +1,17 @@
 #include "crypto/aead.h"
 
-#include <sodium.h>
-
 #include <bit>
+
+#include <sodium.h>
 
 #include "base/error.h"
 
 namespace strongroom::crypto {
 namespace {
 
-unsigned char* bytes(char* p) { return reinterpret_cast<unsigned char*>(p); }
+unsigned char* bytes(char* p) {
+  return reinterpret_cast<unsigned char*>(p);
+}
 const unsigned char* bytes(std::string_view v) {
   return reinterpret_cast<const unsigned char*>(v.data());
 }
@@ -53,10 +55,9 @@ std::string seal_with_nonce(const SecretKey& key, std::string_view nonce,
                             std::string_view associated_data, std::string_view plain) {
   if (nonce.size() != kNonceBytes) throw Error(Code::internal, "A nonce has the wrong size.");
   std::string out(plain.size() + kTagBytes, '\0');
-  crypto_aead_xchacha20poly1305_ietf_encrypt(bytes(out.data()), nullptr, bytes(plain),
-                                             plain.size(), bytes(associated_data),
-                                             associated_data.size(), nullptr, bytes(nonce),
-                                             key.data());
+  crypto_aead_xchacha20poly1305_ietf_encrypt(bytes(out.data()), nullptr, bytes(plain), plain.size(),
+                                             bytes(associated_data), associated_data.size(),
+                                             nullptr, bytes(nonce), key.data());
   return out;
 }
 

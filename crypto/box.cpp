@@ -8,7 +8,9 @@
 namespace strongroom::crypto {
 namespace {
 
-unsigned char* bytes(char* p) { return reinterpret_cast<unsigned char*>(p); }
+unsigned char* bytes(char* p) {
+  return reinterpret_cast<unsigned char*>(p);
+}
 const unsigned char* bytes(std::string_view v) {
   return reinterpret_cast<const unsigned char*>(v.data());
 }
@@ -41,8 +43,8 @@ std::string box_seal(const SecretKey& sender, std::string_view recipient, std::s
   std::string box(kNonce + kMac + plain.size(), '\0');
   random_bytes(box.data(), kNonce);
   if (crypto_box_curve25519xchacha20poly1305_easy(bytes(box.data() + kNonce), bytes(plain),
-                                                  plain.size(), bytes(box.data()),
-                                                  bytes(recipient), sender.data()) != 0) {
+                                                  plain.size(), bytes(box.data()), bytes(recipient),
+                                                  sender.data()) != 0) {
     throw Error::invalid("recipient", "has an unusable public key");
   }
   return box;

@@ -1,8 +1,8 @@
 #include "crypto/hash.h"
 
-#include <sodium.h>
-
 #include <cstring>
+
+#include <sodium.h>
 
 #include "base/error.h"
 #include "crypto/process.h"
@@ -18,9 +18,9 @@ void blake2b(const SecretKey* key, const Label& label,
              std::initializer_list<std::string_view> parts, void* out, std::size_t size) {
   initialise();
   crypto_generichash_blake2b_state state;
-  crypto_generichash_blake2b_init_salt_personal(
-      &state, key == nullptr ? nullptr : key->data(), key == nullptr ? 0 : kKeyBytes, size,
-      nullptr, bytes(label_view(label)));
+  crypto_generichash_blake2b_init_salt_personal(&state, key == nullptr ? nullptr : key->data(),
+                                                key == nullptr ? 0 : kKeyBytes, size, nullptr,
+                                                bytes(label_view(label)));
   for (const std::string_view part : parts) {
     crypto_generichash_blake2b_update(&state, bytes(part), part.size());
   }
@@ -98,6 +98,8 @@ MultisetHash MultisetHash::from_bytes(std::string_view bytes) {
   return hash;
 }
 
-bool MultisetHash::zero() const noexcept { return sum_ == Limbs{}; }
+bool MultisetHash::zero() const noexcept {
+  return sum_ == Limbs{};
+}
 
 }  // namespace strongroom::crypto

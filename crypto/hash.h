@@ -21,19 +21,22 @@ std::string_view view(const std::array<char, N>& bytes) {
   return {bytes.data(), bytes.size()};
 }
 
-/// BLAKE2b of the concatenated parts; personal = label. The keyed forms take `key` as BLAKE2b's key.
+/// BLAKE2b of the concatenated parts; personal = label. The keyed forms take `key` as BLAKE2b's
+/// key.
 Hash32 hash32(const Label& label, std::initializer_list<std::string_view> parts);
 Hash16 keyed_hash16(const SecretKey& key, const Label& label,
                     std::initializer_list<std::string_view> parts);
 Hash32 keyed_hash32(const SecretKey& key, const Label& label,
                     std::initializer_list<std::string_view> parts);
 
-/// derive(k, label, ctx) = BLAKE2b-256(key k, personal label, message ctx), straight into the arena.
+/// derive(k, label, ctx) = BLAKE2b-256(key k, personal label, message ctx), straight into the
+/// arena.
 SecretKey derive(const SecretKey& key, const Label& label, std::string_view context);
 
 /// A keyed multiset hash: the sum modulo 2^512 of BLAKE2b-512(key, element). Equal multisets have
 /// equal sums in any order; finding two different ones with one sum needs the key or a break of
-/// BLAKE2b (the additive construction of Clarke et al., "Incremental Multiset Hash Functions", 2003).
+/// BLAKE2b (the additive construction of Clarke et al., "Incremental Multiset Hash Functions",
+/// 2003).
 class MultisetHash {
  public:
   void add(const SecretKey& key, std::initializer_list<std::string_view> element);

@@ -1,9 +1,9 @@
 #include "crypto/key_slot.h"
 
-#include <sodium.h>
+#include <cstring>
 #include <sys/sysinfo.h>
 
-#include <cstring>
+#include <sodium.h>
 
 #include "base/error.h"
 #include "crypto/aead.h"
@@ -82,10 +82,14 @@ bool uses_passphrase(SlotMethod method) {
 
 std::string_view slot_method_name(SlotMethod method) noexcept {
   switch (method) {
-    case SlotMethod::passphrase: return "passphrase";
-    case SlotMethod::key_file: return "keyfile";
-    case SlotMethod::both: return "passphrase+keyfile";
-    case SlotMethod::code: return "code";
+    case SlotMethod::passphrase:
+      return "passphrase";
+    case SlotMethod::key_file:
+      return "keyfile";
+    case SlotMethod::both:
+      return "passphrase+keyfile";
+    case SlotMethod::code:
+      return "code";
   }
   return "unknown";
 }

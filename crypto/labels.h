@@ -53,13 +53,15 @@ inline constexpr Label kAadLog = make_label("sr1.aad.log");
 inline constexpr Label kSignRoot = make_label("sr1.root");
 
 inline constexpr std::array kAll = {
-    kHeader,   kRootHash,   kPolicyHash, kContentHash, kScopeHash, kName,      kSet,
-    kAnchor,   kRecoveryCode, kSlotFile, kSlotCommit,  kSlotWrap,  kKeyNames,  kKeyRecords,
-    kKeyChunks, kKeyIndex,  kKeySet,     kKeyHead,     kKeyLog,    kChunk,     kLogKey,
-    kLogNext,  kLogChain,   kOperation,  kAadSlot,     kAadRecord, kAadChunk,  kAadHead,
-    kAadPolicy, kAadLog,    kSignRoot};
+    kHeader,    kRootHash,     kPolicyHash, kContentHash, kScopeHash, kName,     kSet,
+    kAnchor,    kRecoveryCode, kSlotFile,   kSlotCommit,  kSlotWrap,  kKeyNames, kKeyRecords,
+    kKeyChunks, kKeyIndex,     kKeySet,     kKeyHead,     kKeyLog,    kChunk,    kLogKey,
+    kLogNext,   kLogChain,     kOperation,  kAadSlot,     kAadRecord, kAadChunk, kAadHead,
+    kAadPolicy, kAadLog,       kSignRoot};
 }  // namespace labels
 
-constexpr std::string_view label_view(const Label& label) { return {label.data(), label.size()}; }
+constexpr std::string_view label_view(const Label& label) {
+  return {label.data(), label.size()};
+}
 
 }  // namespace strongroom::crypto

@@ -1,10 +1,10 @@
 #include "crypto/secret_key.h"
 
-#include <sodium.h>
-
 #include <cstring>
 #include <mutex>
 #include <vector>
+
+#include <sodium.h>
 
 #include "base/error.h"
 #include "crypto/process.h"
@@ -90,6 +90,8 @@ std::string_view SecretKey::view() const noexcept {
   return {reinterpret_cast<const char*>(slot_), slot_ == nullptr ? 0 : kKeyBytes};
 }
 
-bool keys_are_locked() noexcept { return Arena::instance().locked(); }
+bool keys_are_locked() noexcept {
+  return Arena::instance().locked();
+}
 
 }  // namespace strongroom::crypto

@@ -45,7 +45,8 @@ class SecretKey {
   unsigned char* slot_ = nullptr;
 };
 
-/// False when some arena page could not be locked: keys may then be swapped out, which `status` reports.
+/// False when some arena page could not be locked: keys may then be swapped out, which `status`
+/// reports.
 bool keys_are_locked() noexcept;
 
 }  // namespace strongroom::crypto

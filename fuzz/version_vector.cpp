@@ -45,13 +45,17 @@ FUZZ_TARGET(input) {
   VersionVector merged = a;
   merged.merge(b);
   fuzz::require(merged.newest() == std::max(a.newest(), b.newest()), "merging keeps the newest");
-  for (const VersionVector& part : {a, b}) {
-    const Lineage lineage = merged.compare(part);
-    fuzz::require(lineage == Lineage::equal || lineage == Lineage::newer,
-                  "a merge is never behind its parts");
+  // A floor stands for replicas that are not listed, so only without one is a merge, entry by
+  // entry, the maximum.
+  const auto has_floor = [](const VersionVector& vector) { return vector.at(vault::Id16{}) != 0; };
+  if (!has_floor(a) && !has_floor(b) && !has_floor(merged)) {
+    for (const VersionVector& part : {a, b}) {
+      const Lineage lineage = merged.compare(part);
+      fuzz::require(lineage == Lineage::equal || lineage == Lineage::newer,
+                    "a merge is never behind its parts");
+    }
   }
-  std::string_view again_text;
   const std::string text = encoded(merged);
-  again_text = text;
-  fuzz::require(encoded(VersionVector::decode(again_text)) == text, "a merge can be read back");
+  std::string_view again = text;
+  fuzz::require(encoded(VersionVector::decode(again)) == text, "a merge can be read back");
 }

@@ -78,11 +78,12 @@ std::optional<std::int64_t> Arguments::integer(std::string_view name, std::int64
   return number;
 }
 
-std::vector<std::string> Arguments::strings(std::string_view name, std::size_t max_items,
-                                            std::size_t max_bytes) const {
-  std::vector<std::string> out;
+std::optional<std::vector<std::string>> Arguments::strings(std::string_view name,
+                                                           std::size_t max_items,
+                                                           std::size_t max_bytes) const {
   const Json* member = find(name);
-  if (member == nullptr) return out;
+  if (member == nullptr) return std::nullopt;
+  std::vector<std::string> out;
   if (!member->is_array()) throw Error::invalid(name, "must be an array of strings");
   if (member->items().size() > max_items) {
     throw Error::invalid(name, "must have at most " + std::to_string(max_items) + " items");

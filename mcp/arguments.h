@@ -33,9 +33,9 @@ class Arguments {
   /// A whole number from `min` to `max`.
   std::optional<std::int64_t> integer(std::string_view name, std::int64_t min,
                                       std::int64_t max) const;
-  /// A list of strings; empty when absent.
-  std::vector<std::string> strings(std::string_view name, std::size_t max_items,
-                                   std::size_t max_bytes) const;
+  /// A list of strings; an empty one is not absent.
+  std::optional<std::vector<std::string>> strings(std::string_view name, std::size_t max_items,
+                                                  std::size_t max_bytes) const;
   /// The index of a string among `choices`.
   std::optional<std::size_t> choice(std::string_view name, const Names& choices) const;
 

@@ -32,7 +32,7 @@ constexpr const char* kRememberInput = R"({
   "value": {"type": "string",
     "description": "Text to store, at most 8 MiB. Any JSON value is accepted and comes back with its type. Example: \"eu-west-1\""},
   "tags": {"type": "array", "items": {"type": "string"}, "maxItems": 64,
-    "description": "Labels. Example: [\"deploy\"]"},
+    "description": "Labels; left out, those of the name stay. Example: [\"deploy\"]"},
   "ttl_seconds": {"type": "integer", "minimum": 1, "maximum": 3155760000,
     "description": "Forget it after this many seconds. Example: 86400"},
   "class": {"type": "string", "enum": ["normal", "secret"],

@@ -12,9 +12,9 @@ vault::AuditEvent MemoryService::State::event(std::string_view tool, std::string
   return event;
 }
 
-void MemoryService::State::log_read(const std::shared_ptr<vault::Bank>& bank,
-                                    std::string_view tool, std::string_view rule,
-                                    vault::RecordId record, std::uint64_t bytes) {
+void MemoryService::State::log_read(const std::shared_ptr<vault::Bank>& bank, std::string_view tool,
+                                    std::string_view rule, vault::RecordId record,
+                                    std::uint64_t bytes, bool found) {
   // The owner's read-only processes write nothing, audit included; their replies say so.
   if (options.read_only) return;
   if (buffered_calls == 0) buffered_since = last_call;
@@ -24,6 +24,7 @@ void MemoryService::State::log_read(const std::shared_ptr<vault::Bank>& bank,
     at->second.event = event(tool, rule);
     at->second.event.record = record;
     at->second.event.bytes = bytes;
+    if (!found) at->second.event.error = code_name(Code::not_found);
   } else {
     ++at->second.event.count;
     at->second.event.bytes += bytes;
@@ -55,21 +56,48 @@ void MemoryService::State::log_now(const std::shared_ptr<vault::Bank>& bank,
   write.commit();
 }
 
+namespace {
+
+// The bank it touches, or the first that this process can open.
+std::shared_ptr<vault::Bank> log_bank(MemoryService::State& state, const std::string& name) {
+  auto bank = name.empty() ? nullptr : state.open(name);
+  return bank ? bank : state.open(std::string(vault::kGlobalBank));
+}
+
+}  // namespace
+
 void MemoryService::State::deny(const std::string& bank, std::string_view tool,
                                 const policy::Decision& decision) {
-  const Error denied = Error::verbatim(Code::denied, decision.text());
-  std::shared_ptr<vault::Bank> log_bank = open(bank);
-  if (!log_bank) log_bank = open(std::string(vault::kGlobalBank));
-  const std::string what = bank + "\n" + std::string(tool) + "\n" + decision.rule;
-  TimeMs& last = logged_denials[what];
-  if (last_call - last >= kAuditBufferAge && log_bank) {
-    vault::AuditEvent entry = event(tool, decision.rule);
-    entry.permitted = false;
-    log_now(log_bank, std::move(entry));
-    last = last_call;
+  call_logged = true;
+  TimeMs& last = logged_failures[bank + "\n" + std::string(tool) + "\n" + decision.rule];
+  if (last_call - last >= kAuditBufferAge) {
+    if (const auto target = log_bank(*this, bank)) {
+      vault::AuditEvent entry = event(tool, decision.rule);
+      entry.permitted = false;
+      log_now(target, std::move(entry));
+      last = last_call;
+    }
   }
-  if (logged_denials.size() > 1024) logged_denials.clear();
-  throw denied;
+  throw Error::verbatim(Code::denied, decision.text());
+}
+
+void MemoryService::State::log_failure(std::string_view tool, const Error& error) noexcept {
+  if (!vault || call_logged) return;
+  try {
+    if (logged_failures.size() > 1024) logged_failures.clear();
+    TimeMs& last = logged_failures[call_bank + "\n" + std::string(tool) + "\n" +
+                                   std::string(code_name(error.code()))];
+    if (last_call - last < kAuditBufferAge) return;
+    const auto target = log_bank(*this, call_bank);
+    if (!target) return;
+    vault::AuditEvent entry = event(tool, "");
+    entry.permitted = error.code() != Code::denied;
+    entry.error = code_name(error.code());
+    log_now(target, std::move(entry));
+    last = last_call;
+  } catch (const std::exception&) {
+    // The call has failed already, and its own error says why; nothing was done that is not logged.
+  }
 }
 
 }  // namespace strongroom::service

@@ -68,8 +68,7 @@ ProjectContext MemoryService::project_context(std::uint64_t max_tokens, const st
     context.anchor = "unavailable";
     return context;
   }
-  const policy::Decision decision =
-      state.policy.decide(state.request(tool::kContext, banks.write));
+  const policy::Decision decision = state.policy.decide(state.request(tool::kContext, banks.write));
   if (!decision.permitted) state.deny(banks.write, tool::kContext, decision);
   context.anchor = vault::anchor_state_name(state.vault->anchor().state());
   for (const std::string& name : tools) {

@@ -16,10 +16,18 @@ namespace strongroom::service {
 
 PreparedSecret::PreparedSecret(NewSecret& secret) {
   switch (secret.kind) {
-    case SlotKind::passphrase: method = crypto::SlotMethod::passphrase; break;
-    case SlotKind::keyfile: method = crypto::SlotMethod::key_file; break;
-    case SlotKind::both: method = crypto::SlotMethod::both; break;
-    case SlotKind::code: method = crypto::SlotMethod::code; break;
+    case SlotKind::passphrase:
+      method = crypto::SlotMethod::passphrase;
+      break;
+    case SlotKind::keyfile:
+      method = crypto::SlotMethod::key_file;
+      break;
+    case SlotKind::both:
+      method = crypto::SlotMethod::both;
+      break;
+    case SlotKind::code:
+      method = crypto::SlotMethod::code;
+      break;
   }
   if (secret.kind == SlotKind::passphrase || secret.kind == SlotKind::both) {
     if (!secret.passphrase || secret.passphrase->empty()) {
@@ -27,7 +35,8 @@ PreparedSecret::PreparedSecret(NewSecret& secret) {
     }
     secrets.passphrase = SecretBytes(secret.passphrase->view());
   }
-  if (secret.kind == SlotKind::keyfile || secret.kind == SlotKind::both) use_key_file(secret.keyfile);
+  if (secret.kind == SlotKind::keyfile || secret.kind == SlotKind::both)
+    use_key_file(secret.keyfile);
   if (secret.kind == SlotKind::code) {
     secret.code = crypto::make_recovery_code();
     secrets.code = crypto::recovery_code_key(secret.code->view());

@@ -42,7 +42,7 @@ void check_remember(const RememberRequest& request) {
   }
   if (!valid_utf8(request.value)) throw Error::invalid("value", "is not valid UTF-8");
   if (request.form == ValueForm::json) Json::parse(request.value, "value");
-  check_tags(request.tags);
+  if (request.tags) check_tags(*request.tags);
   if (request.ttl_seconds && (*request.ttl_seconds < 1 || *request.ttl_seconds > kMaxTtlSeconds)) {
     throw Error::invalid("ttl_seconds", "must be from 1 to " + std::to_string(kMaxTtlSeconds));
   }
@@ -69,8 +69,8 @@ std::optional<Credential> credential_in_names(const RememberRequest& request) {
   if (const auto found = policy::find_credential(request.key)) {
     return Credential{"key", std::string(found->kind)};
   }
-  for (std::size_t i = 0; i < request.tags.size(); ++i) {
-    if (const auto found = policy::find_credential(request.tags[i])) {
+  for (std::size_t i = 0; request.tags && i < request.tags->size(); ++i) {
+    if (const auto found = policy::find_credential((*request.tags)[i])) {
       return Credential{"tags[" + std::to_string(i) + "]", std::string(found->kind)};
     }
   }
@@ -86,7 +86,10 @@ std::string operation_bytes(const RememberRequest& request) {
   add(request.key);
   add(request.value);
   bytes.push_back(static_cast<char>(request.form));
-  for (const std::string& tag : request.tags) add(tag);
+  add(request.tags ? std::to_string(request.tags->size()) : "-");
+  if (request.tags) {
+    for (const std::string& tag : *request.tags) add(tag);
+  }
   add(std::to_string(request.ttl_seconds.value_or(0)));
   add(request.entry_class ? std::to_string(static_cast<int>(*request.entry_class)) : "-");
   add(request.if_revision ? std::to_string(*request.if_revision) : "-");
@@ -156,10 +159,14 @@ class Remember {
     SecretBytes plain;
     const auto current = vault::find_entry(write_, request_.key, plain);
     const bool exists = current && current->entry && !current->entry->expired(now);
+    const vault::Entry* const stored = exists ? &*current->entry : nullptr;
+    const vault::EntryClass entry_class = choose_class(stored);
+    const std::vector<std::string> tags = request_.tags       ? *request_.tags
+                                          : stored != nullptr ? stored->tags()
+                                                              : std::vector<std::string>{};
+    // Before the revision is compared: a conflict tells the caller what the revision is.
+    const policy::Decision decision = decide(stored, tags, entry_class);
     check_revision(exists ? current->entry->revision : 0);
-    const vault::EntryClass entry_class = choose_class(exists ? &*current->entry : nullptr);
-    const policy::Decision decision =
-        decide(exists ? &*current->entry : nullptr, entry_class);
     if (in_value && entry_class == vault::EntryClass::normal && !request_.allow_secret) {
       throw_credential(*in_value);
     }
@@ -168,7 +175,7 @@ class Remember {
     draft.value = request_.value;
     draft.form = static_cast<vault::ValueForm>(request_.form);
     draft.entry_class = entry_class;
-    draft.tags = request_.tags;
+    draft.tags = tags;
     if (request_.ttl_seconds) draft.expires = now + *request_.ttl_seconds * 1000;
     draft.principal = state_.options.principal;
     draft.tool = tool::kRemember;
@@ -199,8 +206,8 @@ class Remember {
     std::string bytes = operation_bytes(request_);
     payload_ = vault::operation_payload(bank_, bytes);
     wipe(bytes);
-    const auto before = vault::find_operation(write_, state_.options.principal,
-                                              request_.operation_id, now);
+    const auto before =
+        vault::find_operation(write_, state_.options.principal, request_.operation_id, now);
     if (!before) return false;
     if (before->payload != payload_) {
       throw Error(Code::conflict, "Conflict: operation_id was used for another write.");
@@ -211,10 +218,10 @@ class Remember {
 
   void check_revision(std::uint64_t revision) const {
     if (!request_.if_revision || *request_.if_revision == revision) return;
-    throw Error::verbatim(Code::conflict,
-                          "Conflict: " + json_quoted(request_.key) + " is at revision " +
-                              std::to_string(revision) + ", you sent " +
-                              std::to_string(*request_.if_revision) + ". Read it again. [conflict]");
+    throw Error::verbatim(
+        Code::conflict, "Conflict: " + json_quoted(request_.key) + " is at revision " +
+                            std::to_string(revision) + ", you sent " +
+                            std::to_string(*request_.if_revision) + ". Read it again. [conflict]");
   }
 
   // Without a class an entry keeps the one it has: rotating a secret must not open it.
@@ -223,10 +230,11 @@ class Remember {
     return current == nullptr ? vault::EntryClass::normal : current->entry_class;
   }
 
-  policy::Decision decide(const vault::Entry* current, vault::EntryClass entry_class) {
+  policy::Decision decide(const vault::Entry* current, const std::vector<std::string>& new_tags,
+                          vault::EntryClass entry_class) {
     policy::Request request = state_.request(tool::kRemember, bank_.name());
     request.key = request_.key;
-    request.tags = tag_views(request_.tags);
+    request.tags = tag_views(new_tags);
     request.value_class = policy_class(entry_class);
     policy::Decision decision = state_.policy.decide(request);
     if (decision.permitted && current != nullptr) {
@@ -274,207 +282,229 @@ RememberResult MemoryService::remember(const RememberRequest& request) {
       in_value = Credential{"value", std::string(found->kind)};
     }
   }
-  const std::lock_guard lock(state_->mutex);
   State& state = *state_;
-  state.ensure_open();
-  const Banks banks = state.resolve(request.bank);
-  if (state.options.read_only) state.deny(banks.write, tool::kRemember, read_only_denial());
-  // Decided before anything is looked up or made: what is denied learns nothing.
-  policy::Request first = state.request(tool::kRemember, banks.write);
-  first.key = request.key;
-  first.tags = tag_views(request.tags);
-  if (request.entry_class) {
-    first.value_class = policy_class(static_cast<vault::EntryClass>(*request.entry_class));
-  }
-  const policy::Decision decision = request.entry_class ? state.policy.decide(first)
-                                                        : state.policy.decide_scope(first);
-  if (!decision.permitted) state.deny(banks.write, tool::kRemember, decision);
-  if (!request.allow_secret) {
-    if (const auto found = credential_in_names(request)) throw_credential(*found);
-  }
-  if (in_value && request.entry_class == EntryClass::normal) throw_credential(*in_value);
-  const auto bank = state.open_for_write(banks, tool::kRemember);
-  RememberResult result;
-  result.key = request.key;
-  result.place = {banks.write, banks.notes};
-  std::optional<policy::Decision> denied;
-  try {
-    Remember work(state, request, *bank);
-    try {
-      work.run(result, in_value);
-    } catch (...) {
-      denied = work.denied();
-      throw;
+  return state.call(tool::kRemember, [&]() -> RememberResult {
+    const Banks banks = state.resolve(request.bank);
+    if (state.options.read_only) state.deny(banks.write, tool::kRemember, read_only_denial());
+    // Decided before anything is looked up or made: what is denied learns nothing.
+    policy::Request first = state.request(tool::kRemember, banks.write);
+    first.key = request.key;
+    if (request.tags) first.tags = tag_views(*request.tags);
+    if (request.entry_class) {
+      first.value_class = policy_class(static_cast<vault::EntryClass>(*request.entry_class));
     }
-  } catch (const Error&) {
-    if (!denied) throw;
-  }
-  if (denied) state.deny(banks.write, tool::kRemember, *denied);
-  return result;
+    const bool complete = request.entry_class && request.tags;
+    const policy::Decision decision =
+        complete ? state.policy.decide(first) : state.policy.decide_scope(first);
+    if (!decision.permitted) state.deny(banks.write, tool::kRemember, decision);
+    if (!request.allow_secret) {
+      if (const auto found = credential_in_names(request)) throw_credential(*found);
+    }
+    if (in_value && request.entry_class == EntryClass::normal) throw_credential(*in_value);
+    const auto bank = state.open_for_write(banks, tool::kRemember);
+    RememberResult result;
+    result.key = request.key;
+    result.place = {banks.write, banks.notes};
+    std::optional<policy::Decision> denied;
+    try {
+      Remember work(state, request, *bank);
+      try {
+        work.run(result, in_value);
+      } catch (...) {
+        denied = work.denied();
+        throw;
+      }
+    } catch (const Error&) {
+      if (!denied) throw;
+    }
+    if (denied) state.deny(banks.write, tool::kRemember, *denied);
+    return result;
+  });
 }
 
 // ---- recall
 
 std::optional<RecalledValue> MemoryService::recall(const RecallRequest& request) {
   check_key(request.key);
-  const std::lock_guard lock(state_->mutex);
   State& state = *state_;
-  state.ensure_open();
-  Banks banks = state.resolve(request.bank);
-  SecretBytes plain;
-  for (std::size_t i = 0; i < banks.read.size(); ++i) {
-    const std::string& name = banks.read[i];
-    policy::Request asked = state.request(tool::kRecall, name);
-    asked.key = request.key;
-    // Decided as an ordinary, untagged entry, which it mostly is. A name that is not permitted even
-    // so is denied whether it exists or not, unless a permit for its class or tags may yet fit.
-    const std::string* rule = state.policy.permitting_rule(asked);
-    if (rule == nullptr && !state.policy.decide_scope(asked).permitted) {
-      if (i == 0) state.deny(name, tool::kRecall, state.policy.decide_scope(asked));
-      banks.notes.push_back("The bank " + json_quoted(name) + " may not be read here.");
-      continue;
-    }
-    const auto bank = state.open(name);
-    if (!bank) {
-      if (!banks.may_create) state.throw_unknown_bank(name);
-      continue;
-    }
-    vault::BankRead view = bank->read();
-    const auto found = vault::find_entry(view, request.key, plain);
-    if (!found || !found->entry || found->entry->expired(state.last_call)) {
+  return state.call(tool::kRecall, [&]() -> std::optional<RecalledValue> {
+    Banks banks = state.resolve(request.bank);
+    SecretBytes plain;
+    for (std::size_t i = 0; i < banks.read.size(); ++i) {
+      const std::string& name = banks.read[i];
+      policy::Request asked = state.request(tool::kRecall, name);
+      asked.key = request.key;
+      // Decided as an ordinary, untagged entry, which it mostly is. A name that is not permitted
+      // even so is denied whether it exists or not, unless a permit for its class or tags may yet
+      // fit.
+      const std::string* rule = state.policy.permitting_rule(asked);
+      if (rule == nullptr && !state.policy.decide_scope(asked).permitted) {
+        if (i == 0) state.deny(name, tool::kRecall, state.policy.decide_scope(asked));
+        banks.notes.push_back("The bank " + json_quoted(name) + " may not be read here.");
+        continue;
+      }
+      const auto bank = state.open(name);
+      if (!bank) {
+        if (!banks.may_create) state.throw_unknown_bank(name);
+        continue;
+      }
+      vault::BankRead view = bank->read();
+      const auto found = vault::find_entry(view, request.key, plain);
+      if (!found || !found->entry || found->entry->expired(state.last_call)) {
+        if (rule == nullptr) state.deny(name, tool::kRecall, state.policy.decide(asked));
+        state.log_read(bank, tool::kRecall, *rule, 0, 0, false);
+        continue;
+      }
+      const vault::Entry& entry = *found->entry;
+      RecalledValue value;
+      value.tags = entry.tags();
+      if (!value.tags.empty() || entry.entry_class == vault::EntryClass::secret) {
+        asked.tags = tag_views(value.tags);
+        asked.value_class = policy_class(entry.entry_class);
+        rule = state.policy.permitting_rule(asked);
+      }
       if (rule == nullptr) state.deny(name, tool::kRecall, state.policy.decide(asked));
-      continue;
-    }
-    const vault::Entry& entry = *found->entry;
-    RecalledValue value;
-    value.tags = entry.tags();
-    if (!value.tags.empty() || entry.entry_class == vault::EntryClass::secret) {
-      asked.tags = tag_views(value.tags);
-      asked.value_class = policy_class(entry.entry_class);
-      rule = state.policy.permitting_rule(asked);
-    }
-    if (rule == nullptr) state.deny(name, tool::kRecall, state.policy.decide(asked));
 
-    const std::uint64_t offset = std::min(request.offset, entry.bytes);
-    std::uint64_t size = std::min(entry.bytes - offset, request.max_bytes);
-    if (entry.entry_class == vault::EntryClass::secret) {
-      vault::AuditEvent event = state.event(tool::kRecall, *rule);
-      event.record = entry.id;
-      event.bytes = size;
-      state.log_now(bank, std::move(event));
-    } else {
-      state.log_read(bank, tool::kRecall, *rule, entry.id, size);
+      const std::uint64_t offset = std::min(request.offset, entry.bytes);
+      std::uint64_t size = std::min(entry.bytes - offset, request.max_bytes);
+      if (entry.entry_class == vault::EntryClass::secret) {
+        vault::AuditEvent event = state.event(tool::kRecall, *rule);
+        event.record = entry.id;
+        event.bytes = size;
+        state.log_now(bank, std::move(event));
+      } else {
+        state.log_read(bank, tool::kRecall, *rule, entry.id, size);
+      }
+      vault::read_value(view, entry, offset, size, value.value);
+      if (offset + size < entry.bytes) {
+        value.value.resize(utf8_whole_length(value.value.view()));
+        size = value.value.size();
+        value.next_offset = offset + size;
+      }
+      value.form = static_cast<ValueForm>(entry.form);
+      value.entry_class = static_cast<EntryClass>(entry.entry_class);
+      value.revision = entry.revision;
+      value.created = entry.created;
+      value.updated = entry.updated;
+      value.expires = entry.expires;
+      value.total_bytes = entry.bytes;
+      value.principal = entry.principal;
+      value.source = vault::source_name(entry.source);
+      value.place = {name, std::move(banks.notes)};
+      return value;
     }
-    vault::read_value(view, entry, offset, size, value.value);
-    if (offset + size < entry.bytes) {
-      value.value.resize(utf8_whole_length(value.value.view()));
-      size = value.value.size();
-      value.next_offset = offset + size;
-    }
-    value.form = static_cast<ValueForm>(entry.form);
-    value.entry_class = static_cast<EntryClass>(entry.entry_class);
-    value.revision = entry.revision;
-    value.created = entry.created;
-    value.updated = entry.updated;
-    value.expires = entry.expires;
-    value.total_bytes = entry.bytes;
-    value.principal = entry.principal;
-    value.source = vault::source_name(entry.source);
-    value.place = {name, std::move(banks.notes)};
-    return value;
-  }
-  return std::nullopt;
+    return std::nullopt;
+  });
 }
 
 // ---- forget and history
 
 ForgetResult MemoryService::forget(const ForgetRequest& request) {
   check_key(request.key);
-  const std::lock_guard lock(state_->mutex);
   State& state = *state_;
-  state.ensure_open();
-  const Banks banks = state.resolve(request.bank);
-  if (state.options.read_only) state.deny(banks.write, tool::kForget, read_only_denial());
-  policy::Request asked = state.request(tool::kForget, banks.write);
-  asked.key = request.key;
-  const policy::Decision scope = state.policy.decide_scope(asked);
-  if (!scope.permitted) state.deny(banks.write, tool::kForget, scope);
-  ForgetResult result;
-  result.place = {banks.write, banks.notes};
-  const auto bank = state.open(banks.write);
-  if (!bank) {
-    if (!banks.may_create) state.throw_unknown_bank(banks.write);
+  return state.call(tool::kForget, [&]() -> ForgetResult {
+    const Banks banks = state.resolve(request.bank);
+    if (state.options.read_only) state.deny(banks.write, tool::kForget, read_only_denial());
+    policy::Request asked = state.request(tool::kForget, banks.write);
+    asked.key = request.key;
+    const policy::Decision scope = state.policy.decide_scope(asked);
+    if (!scope.permitted) state.deny(banks.write, tool::kForget, scope);
+    ForgetResult result;
+    result.place = {banks.write, banks.notes};
+    const auto bank = state.open(banks.write);
+    if (!bank) {
+      if (!banks.may_create) state.throw_unknown_bank(banks.write);
+      return result;
+    }
+    policy::Decision decision;
+    const auto work = [&] {
+      vault::BankWrite write = bank->write(state.vault->stamp());
+      SecretBytes plain;
+      const TimeMs now = now_ms();
+      const auto current = vault::find_entry(write, request.key, plain);
+      const bool stored = current && current->entry;
+      const std::vector<std::string> tags =
+          stored ? current->entry->tags() : std::vector<std::string>{};
+      asked.tags = tag_views(tags);
+      if (stored) asked.value_class = policy_class(current->entry->entry_class);
+      // Decided for an absent name as well, so that a denial does not tell which names exist.
+      decision = state.policy.decide(asked);
+      if (!decision.permitted) return;
+      if (!stored) {
+        vault::AuditEvent miss = state.event(tool::kForget, decision.rule);
+        miss.error = code_name(Code::not_found);
+        write.log(std::move(miss));
+        write.commit();
+        return;
+      }
+      // An expired entry is absent for the caller, and goes all the same.
+      result.found = !current->entry->expired(now);
+      vault::AuditEvent event = state.event(tool::kForget, decision.rule);
+      event.record = vault::forget_entry(write, *current->entry, state.options.principal, now);
+      vault::sweep_operations(write, now);
+      write.log(std::move(event));
+      write.commit();
+    };
+    try {
+      work();
+    } catch (const Error& error) {
+      // On a full disk the reserve makes room for exactly this.
+      if (error.code() != Code::no_space || !state.vault->give_up_reserve()) throw;
+      result.found = false;
+      work();
+    }
+    if (!decision.permitted && !decision.rule.empty()) {
+      state.deny(banks.write, tool::kForget, decision);
+    }
     return result;
-  }
-  policy::Decision decision;
-  const auto work = [&] {
-    vault::BankWrite write = bank->write(state.vault->stamp());
-    SecretBytes plain;
-    const TimeMs now = now_ms();
-    const auto current = vault::find_entry(write, request.key, plain);
-    if (!current || !current->entry) return;
-    const std::vector<std::string> tags = current->entry->tags();
-    asked.tags = tag_views(tags);
-    asked.value_class = policy_class(current->entry->entry_class);
-    decision = state.policy.decide(asked);
-    if (!decision.permitted) return;
-    // An expired entry is absent for the caller, and goes all the same.
-    result.found = !current->entry->expired(now);
-    vault::AuditEvent event = state.event(tool::kForget, decision.rule);
-    event.record = vault::forget_entry(write, *current->entry, state.options.principal, now);
-    vault::sweep_operations(write, now);
-    write.log(std::move(event));
-    write.commit();
-  };
-  try {
-    work();
-  } catch (const Error& error) {
-    // On a full disk the reserve makes room for exactly this.
-    if (error.code() != Code::no_space || !state.vault->give_up_reserve()) throw;
-    result.found = false;
-    work();
-  }
-  if (!decision.permitted && !decision.rule.empty()) {
-    state.deny(banks.write, tool::kForget, decision);
-  }
-  return result;
+  });
 }
 
 std::optional<std::vector<Revision>> MemoryService::history(std::string_view key,
                                                             const std::string& bank_name) {
   check_key(key);
-  const std::lock_guard lock(state_->mutex);
   State& state = *state_;
-  state.ensure_open();
-  const Banks banks = state.resolve(bank_name);
-  for (const std::string& name : banks.read) {
-    policy::Request asked = state.request(tool::kRecall, name);
-    asked.key = key;
-    const policy::Decision scope = state.policy.decide_scope(asked);
-    if (!scope.permitted) state.deny(name, tool::kRecall, scope);
-    const auto bank = state.open(name);
-    if (!bank) {
-      if (!banks.may_create) state.throw_unknown_bank(name);
-      continue;
+  return state.call(tool::kRecall, [&]() -> std::optional<std::vector<Revision>> {
+    const Banks banks = state.resolve(bank_name);
+    for (const std::string& name : banks.read) {
+      policy::Request asked = state.request(tool::kRecall, name);
+      asked.key = key;
+      const policy::Decision scope = state.policy.decide_scope(asked);
+      if (!scope.permitted) state.deny(name, tool::kRecall, scope);
+      const auto bank = state.open(name);
+      if (!bank) {
+        if (!banks.may_create) state.throw_unknown_bank(name);
+        continue;
+      }
+      vault::BankRead view = bank->read();
+      SecretBytes plain;
+      const auto found = vault::find_entry(view, key, plain);
+      const bool stored = found && found->entry && !found->entry->expired(state.last_call);
+      const std::vector<std::string> tags =
+          stored ? found->entry->tags() : std::vector<std::string>{};
+      asked.tags = tag_views(tags);
+      if (stored) asked.value_class = policy_class(found->entry->entry_class);
+      const policy::Decision decision = state.policy.decide(asked);
+      if (!decision.permitted) state.deny(name, tool::kRecall, decision);
+      if (!stored) {
+        state.log_read(bank, tool::kRecall, decision.rule, 0, 0, false);
+        continue;
+      }
+      std::vector<vault::RecordId> ids{found->entry->id};
+      for (const vault::RecordId id : found->entry->older_ids()) ids.push_back(id);
+      std::vector<Revision> revisions;
+      for (const vault::RecordId id : ids) {
+        const vault::Entry entry = vault::open_entry(view, id, plain);
+        revisions.push_back({entry.revision, entry.updated, entry.bytes,
+                             static_cast<EntryClass>(entry.entry_class),
+                             std::string(entry.principal),
+                             std::string(vault::source_name(entry.source)), entry.tags()});
+      }
+      state.log_read(bank, tool::kRecall, decision.rule, ids.front(), 0);
+      return revisions;
     }
-    vault::BankRead view = bank->read();
-    SecretBytes plain;
-    const auto found = vault::find_entry(view, key, plain);
-    if (!found || !found->entry || found->entry->expired(state.last_call)) continue;
-    std::vector<vault::RecordId> ids{found->entry->id};
-    for (const vault::RecordId id : found->entry->older_ids()) ids.push_back(id);
-    std::vector<Revision> revisions;
-    for (const vault::RecordId id : ids) {
-      const vault::Entry entry = vault::open_entry(view, id, plain);
-      revisions.push_back({entry.revision, entry.updated, entry.bytes,
-                           static_cast<EntryClass>(entry.entry_class),
-                           std::string(entry.principal),
-                           std::string(vault::source_name(entry.source)), entry.tags()});
-    }
-    state.log_read(bank, tool::kRecall, scope.rule, ids.front(), 0);
-    return revisions;
-  }
-  return std::nullopt;
+    return std::nullopt;
+  });
 }
 
 // ---- life

@@ -52,8 +52,8 @@ struct RememberRequest {
   std::string_view key;
   std::string_view value;        // UTF-8 text, or one JSON value when form is json
   ValueForm form = ValueForm::text;
-  std::vector<std::string> tags;
-  std::optional<std::int64_t> ttl_seconds;
+  std::optional<std::vector<std::string>> tags;  // absent: as the entry has them
+  std::optional<std::int64_t> ttl_seconds;       // absent: never expires
   std::optional<EntryClass> entry_class;   // absent: as the entry has it, else normal
   std::optional<std::uint64_t> if_revision;  // 0 = must not exist
   std::string operation_id;      // empty = none; at most 256 bytes

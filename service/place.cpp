@@ -27,6 +27,7 @@ bool trusted(const std::string& creators, const std::string& identity) {
 Banks MemoryService::State::resolve(const std::string& explicit_bank) {
   const std::string global(vault::kGlobalBank);
   Banks banks;
+  call_bank = global;
   if (!project || last_call - project_found > kProjectCacheAge) {
     project = find_project(options.project_folder, options.project_explicit, options.bank_override);
     project_found = last_call;
@@ -36,6 +37,7 @@ Banks MemoryService::State::resolve(const std::string& explicit_bank) {
       throw Error::invalid("bank", "must be 1 to 256 bytes of text without control characters");
     }
     banks.write = explicit_bank;
+    call_bank = explicit_bank;
     banks.read = {explicit_bank};
     banks.chosen_by = "argument";
     banks.may_create = explicit_bank == global || explicit_bank == project->bank;
@@ -44,6 +46,7 @@ Banks MemoryService::State::resolve(const std::string& explicit_bank) {
   }
   banks.chosen_by = project->chosen_by;
   banks.may_create = true;
+  if (!project->note.empty()) banks.notes.push_back(project->note);
   Scoping scoping = Scoping::per_project_tagged;
   if (project->scoping) {
     scoping = *project->scoping;
@@ -63,6 +66,7 @@ Banks MemoryService::State::resolve(const std::string& explicit_bank) {
     return banks;
   }
   banks.write = project->bank;
+  call_bank = banks.write;
   banks.creator = project->identity;
   banks.read = {project->bank};
   if (scoping == Scoping::per_project_tagged && project->bank != global) {
@@ -71,10 +75,11 @@ Banks MemoryService::State::resolve(const std::string& explicit_bank) {
   if (vault && project->chosen_by == "config" && project->bank != global) {
     const auto info = vault->find_bank(project->bank);
     if (info && !trusted(info->creator, project->identity)) {
-      throw Error(Code::denied,
-                  ".strongroom.json names the bank " + json_quoted(project->bank) +
-                      ", which another project made. If that is right, run \"strongroom bank trust " +
-                      project->bank + "\" in this folder.");
+      throw Error(
+          Code::denied,
+          ".strongroom.json names the bank " + json_quoted(project->bank) +
+              ", which another project made. If that is right, run \"strongroom bank trust " +
+              project->bank + "\" in this folder.");
     }
   }
   return banks;
@@ -83,7 +88,8 @@ Banks MemoryService::State::resolve(const std::string& explicit_bank) {
 std::vector<std::string> MemoryService::State::visible_banks() {
   std::vector<std::string> names;
   for (const vault::BankInfo& info : vault->list_banks()) {
-    if (policy.decide_scope(request(tool::kRecall, info.name)).permitted) names.push_back(info.name);
+    if (policy.decide_scope(request(tool::kRecall, info.name)).permitted)
+      names.push_back(info.name);
   }
   return names;
 }

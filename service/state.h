@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "base/error.h"
 #include "policy/policy.h"
 #include "service/memory_service.h"
 #include "vault/entries.h"
@@ -29,12 +30,29 @@ struct Banks {
   std::vector<std::string> read;
   std::vector<std::string> notes;
   std::string chosen_by;
-  std::string creator;        // identity for a bank that the first write makes
-  bool may_create = false;    // the write bank may come into being by a write
+  std::string creator;      // identity for a bank that the first write makes
+  bool may_create = false;  // the write bank may come into being by a write
 };
 
 struct MemoryService::State {
   explicit State(ServiceOptions given);
+
+  /// One call: under the mutex, on the open vault, with a record also when it fails.
+  template <class Work>
+  auto call(std::string_view tool, const Work& work) {
+    const std::lock_guard lock(mutex);
+    call_logged = false;
+    call_bank.clear();
+    try {
+      ensure_open();
+      return work();
+    } catch (const Error& error) {
+      log_failure(tool, error);
+      // After a failed write the database may refuse to go on until it is opened again.
+      if (error.code() == Code::uncertain || error.code() == Code::io) close_vault();
+      throw;
+    }
+  }
 
   // ---- vault and policy
   /// Opens the vault when it is closed, and takes over a root that another process changed.
@@ -54,12 +72,15 @@ struct MemoryService::State {
   vault::AuditEvent event(std::string_view tool, std::string_view rule) const;
   /// A read that is logged later, at most a second or 4,096 calls, equal ones as a count.
   void log_read(const std::shared_ptr<vault::Bank>& bank, std::string_view tool,
-                std::string_view rule, vault::RecordId record, std::uint64_t bytes);
+                std::string_view rule, vault::RecordId record, std::uint64_t bytes,
+                bool found = true);
   /// Logged before the caller learns anything; repeats within a second are one record.
   void log_now(const std::shared_ptr<vault::Bank>& bank, vault::AuditEvent event);
   /// Logs a denial in the bank it touches, or the first that this process can open, and throws it.
   [[noreturn]] void deny(const std::string& bank, std::string_view tool,
                          const policy::Decision& decision);
+  /// A call that failed leaves a record too; one that deny() logged has its own.
+  void log_failure(std::string_view tool, const Error& error) noexcept;
   void flush();
 
   // ---- listings (listing.cpp)
@@ -73,6 +94,8 @@ struct MemoryService::State {
   vault::Id16 session{};
   std::shared_ptr<vault::SessionStore> sessions = std::make_shared<vault::SessionStore>();
   TimeMs last_call = 0;
+  std::string call_bank;     // the bank of the call under way, for its record
+  bool call_logged = false;  // by deny()
 
   struct ReadKey {
     const vault::Bank* bank;
@@ -93,7 +116,7 @@ struct MemoryService::State {
   std::unordered_map<ReadKey, BufferedRead, ReadKeyHash> reads;
   std::uint64_t buffered_calls = 0;
   TimeMs buffered_since = 0;
-  std::map<std::string, TimeMs> logged_denials;  // what was denied -> when it was last logged
+  std::map<std::string, TimeMs> logged_failures;  // what failed -> when it was last logged
 
   struct CachedList {
     std::uint64_t generation = 0;

@@ -1,9 +1,8 @@
 #include "service/vault_admin.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <charconv>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -122,8 +121,8 @@ VaultStatus VaultAdmin::status() {
   const policy::Policy policy = sealed_policy(vault, status.policy_problem);
   status.policy_version = vault.root().policy_version;
   status.policy_rules = policy.rule_count();
-  status.scoping = vault.setting("scoping").value_or(
-      std::string(scoping_name(Scoping::per_project_tagged)));
+  status.scoping =
+      vault.setting("scoping").value_or(std::string(scoping_name(Scoping::per_project_tagged)));
   for (const BankStatus& bank : banks()) {
     ++status.banks;
     status.entries += bank.entries;
@@ -134,12 +133,11 @@ VaultStatus VaultAdmin::status() {
   return status;
 }
 
-VerifyOutcome VaultAdmin::verify(bool fast,
-                                 const std::function<void(std::uint64_t)>& progress) {
+VerifyOutcome VaultAdmin::verify(bool fast, const std::function<void(std::uint64_t)>& progress) {
   const vault::VerifyReport report = vault::verify_vault(
       state_->open(), fast ? vault::VerifyDepth::fast : vault::VerifyDepth::full, progress);
-  VerifyOutcome outcome{report.banks, report.records, report.names, report.chunks,
-                        report.log_records, {}};
+  VerifyOutcome outcome{report.banks,  report.records,     report.names,
+                        report.chunks, report.log_records, {}};
   for (const vault::VerifyProblem& problem : report.problems) {
     outcome.problems.push_back({problem.code, problem.where, problem.text});
   }
@@ -184,7 +182,8 @@ void VaultAdmin::trust_bank(const std::string& name, const std::string& folder,
   vault::Vault& vault = state_->open();
   const Project project = find_project(folder, explicit_folder, {});
   if (project.chosen_by != "config") {
-    throw Error::invalid("bank", "is not named by a .strongroom.json here; there is nothing to trust");
+    throw Error::invalid("bank",
+                         "is not named by a .strongroom.json here; there is nothing to trust");
   }
   const std::string bank = name.empty() ? project.bank : name;
   if (bank != project.bank) {
@@ -197,7 +196,9 @@ void VaultAdmin::trust_bank(const std::string& name, const std::string& folder,
   vault.set_bank_creator(bank, creators, state_->event("bank trust"));
 }
 
-std::vector<std::string> VaultAdmin::setting_names() { return {"revisions", "scoping"}; }
+std::vector<std::string> VaultAdmin::setting_names() {
+  return {"revisions", "scoping"};
+}
 
 namespace {
 
@@ -238,8 +239,8 @@ void VaultAdmin::set_setting(const std::string& name, const std::string& value) 
 std::string VaultAdmin::policy_text() {
   vault::Vault& vault = state_->open();
   if (!vault.policy().text) {
-    throw Error(Code::corrupt, "There is no policy that may be trusted: " + vault.policy().reason +
-                                   ".");
+    throw Error(Code::corrupt,
+                "There is no policy that may be trusted: " + vault.policy().reason + ".");
   }
   return std::string(vault.policy().text->view());
 }
@@ -280,8 +281,9 @@ PolicyAnswer VaultAdmin::explain_policy(const PolicyQuestion& question) {
   answer.rule = decision.rule;
   answer.text = decision.permitted ? "Permitted (rule: " + decision.rule + ")" : decision.text();
   for (const policy::RuleTrace& trace : policy.explain(request)) {
-    answer.trace.push_back({trace.rule, trace.effect == policy::Effect::permit ? "permit" : "forbid",
-                            trace.why, trace.matched});
+    answer.trace.push_back({trace.rule,
+                            trace.effect == policy::Effect::permit ? "permit" : "forbid", trace.why,
+                            trace.matched});
   }
   return answer;
 }

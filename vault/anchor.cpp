@@ -1,10 +1,9 @@
 #include "vault/anchor.h"
 
+#include <cerrno>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <unistd.h>
-
-#include <cerrno>
 
 #include "base/error.h"
 #include "crypto/hash.h"
@@ -38,10 +37,14 @@ bool same_file(const struct stat& a, const struct stat& b) {
 
 std::string_view anchor_state_name(AnchorState state) noexcept {
   switch (state) {
-    case AnchorState::ok: return "ok";
-    case AnchorState::fresh: return "new";
-    case AnchorState::off: return "off";
-    case AnchorState::unavailable: return "unavailable";
+    case AnchorState::ok:
+      return "ok";
+    case AnchorState::fresh:
+      return "new";
+    case AnchorState::off:
+      return "off";
+    case AnchorState::unavailable:
+      return "unavailable";
   }
   return "unavailable";
 }
@@ -96,8 +99,8 @@ std::string Anchor::encode(const Content& content) const {
   return out;
 }
 
-// Draws a replica id on first sight. An anchor that cannot be written is reported, never fatal: whoever can
-// delete it could roll back anyway.
+// Draws a replica id on first sight. An anchor that cannot be written is reported, never fatal:
+// whoever can delete it could roll back anyway.
 void Anchor::load_locked() {
   if (loaded_) return;
   loaded_ = true;
@@ -192,17 +195,17 @@ void Anchor::drop(const BankId& bank) {
 
 void check_lineage(const VersionVector& head, const Id16& head_tag, const Anchor::Seen& seen) {
   const std::string generations = "its file is at generation " + std::to_string(head.newest()) +
-                                  ", this machine has seen " +
-                                  std::to_string(seen.vector.newest());
+                                  ", this machine has seen " + std::to_string(seen.vector.newest());
   switch (head.compare(seen.vector)) {
-    case Lineage::newer: return;
+    case Lineage::newer:
+      return;
     case Lineage::equal:
       if (head_tag == seen.head_tag) return;
       throw Error(Code::fork, "A bank went another way than this machine has seen: " + generations +
                                   ", with another content. Only --read-only opens it.");
     case Lineage::older:
-      throw Error(Code::rollback, "A bank was rolled back: " + generations +
-                                      ". Only --read-only opens it.");
+      throw Error(Code::rollback,
+                  "A bank was rolled back: " + generations + ". Only --read-only opens it.");
     case Lineage::mixed:
       throw Error(Code::fork, "A bank went another way than this machine has seen: " + generations +
                                   ". Only --read-only opens it.");

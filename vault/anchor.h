@@ -14,7 +14,8 @@
 namespace strongroom::vault {
 
 enum class AnchorState { ok, fresh, off, unavailable };
-std::string_view anchor_state_name(AnchorState state) noexcept;  // "ok", "new", "off", "unavailable"
+std::string_view anchor_state_name(
+    AnchorState state) noexcept;  // "ok", "new", "off", "unavailable"
 
 /// Thread-safe. Processes merge by maximum under a lock, so that a slow one never moves it back.
 class Anchor {
@@ -30,11 +31,13 @@ class Anchor {
   /// The id under which this machine writes; all zero without an anchor.
   Id16 replica();
   AnchorState state();
-  /// Read it *before* the head that it is compared with, or a writer in between looks like a rollback.
+  /// Read it *before* the head that it is compared with, or a writer in between looks like a
+  /// rollback.
   std::map<BankId, Seen> seen();
   std::uint64_t root_version();
 
-  /// Raises what was seen; never waits for the disk, never fails a call: a failure shows in state().
+  /// Raises what was seen; never waits for the disk, never fails a call: a failure shows in
+  /// state().
   void note(const BankId& bank, const VersionVector& vector, const Id16& head_tag,
             std::uint64_t root_version);
   /// The bank is gone.

@@ -62,16 +62,35 @@ AuditEvent decode_event(std::string_view plain) {
   AuditEvent event;
   for (BodyReader body(plain.substr(4, length)); body.next();) {
     switch (body.id()) {
-      case 1: event.time = body.i64(); break;
-      case 3: event.principal = body.bytes(); break;
-      case 5: event.tool = body.bytes(); break;
-      case 7: event.permitted = body.u8() == 1; break;
-      case 8: event.rule = body.bytes(); break;
-      case 10: event.record = body.u64(); break;
-      case 12: event.count = body.u64(); break;
-      case 14: event.bytes = body.u64(); break;
-      case 16: event.error = body.bytes(); break;
-      default: body.unknown();
+      case 1:
+        event.time = body.i64();
+        break;
+      case 3:
+        event.principal = body.bytes();
+        break;
+      case 5:
+        event.tool = body.bytes();
+        break;
+      case 7:
+        event.permitted = body.u8() == 1;
+        break;
+      case 8:
+        event.rule = body.bytes();
+        break;
+      case 10:
+        event.record = body.u64();
+        break;
+      case 12:
+        event.count = body.u64();
+        break;
+      case 14:
+        event.bytes = body.u64();
+        break;
+      case 16:
+        event.error = body.bytes();
+        break;
+      default:
+        body.unknown();
     }
   }
   return event;
@@ -166,7 +185,8 @@ void read_log(ReadTxn& txn, const BankHead& head, const VaultId& vault, const Ba
     if (key.size() != 8 || load_le<std::uint64_t>(key) != sequence) {
       throw_corrupt("the log has a gap");
     }
-    if (row.size() < kPrefix || row[0] != 1 || row[1] != 1) throw_corrupt("a log record is malformed");
+    if (row.size() < kPrefix || row[0] != 1 || row[1] != 1)
+      throw_corrupt("a log record is malformed");
     const auto step = load_le<std::uint32_t>(row, 4);
     const Id16 id = id_from(row.substr(8, 16));
     if (audit_secret != nullptr && row[2] == kSession) {

@@ -24,10 +24,10 @@ struct AuditEvent {
   std::string principal, tool;
   bool permitted = true;
   std::string rule;
-  RecordId record = 0;       // 0 = none
-  std::uint64_t count = 1;   // equal calls in one record
+  RecordId record = 0;      // 0 = none
+  std::uint64_t count = 1;  // equal calls in one record
   std::uint64_t bytes = 0;
-  std::string error;         // code name; empty for success
+  std::string error;  // code name; empty for success
 };
 
 /// One process's session in one bank. Not thread-safe.

@@ -21,8 +21,12 @@ std::string encode_names(const std::vector<NamePair>& pairs) {
   return row;
 }
 
-std::string_view tail_of(const crypto::Hash16& hash) { return {hash.data() + 8, 8}; }
-std::string_view key_of(const crypto::Hash16& hash) { return {hash.data(), 8}; }
+std::string_view tail_of(const crypto::Hash16& hash) {
+  return {hash.data() + 8, 8};
+}
+std::string_view key_of(const crypto::Hash16& hash) {
+  return {hash.data(), 8};
+}
 
 // A names row counts under the newest key version that made one of its pairs.
 std::uint32_t names_version(std::string_view row) {
@@ -44,8 +48,8 @@ BankKeys BankKeys::make(const VaultId& vault, const BankId& bank, std::uint32_t 
     return crypto::derive(bank_key, label, context);
   };
   using namespace crypto::labels;
-  return {version,       sub(kKeyNames), sub(kKeyRecords), sub(kKeyChunks), sub(kKeyIndex),
-          sub(kKeySet),  sub(kKeyHead),  sub(kKeyLog),     std::move(secret)};
+  return {version,      sub(kKeyNames), sub(kKeyRecords), sub(kKeyChunks),  sub(kKeyIndex),
+          sub(kKeySet), sub(kKeyHead),  sub(kKeyLog),     std::move(secret)};
 }
 
 std::vector<NamePair> decode_names(std::string_view row) {
@@ -213,9 +217,10 @@ void BankWrite::bind(Kind kind, std::string_view name, RecordId id) {
     pairs = decode_names(*old);
     count(names_version(*old), Table::names, key_of(hash), *old, false, false);
   }
-  const auto at = std::lower_bound(
-      pairs.begin(), pairs.end(), pair,
-      [](const NamePair& a, const NamePair& b) { return crypto::view(a.tail) < crypto::view(b.tail); });
+  const auto at =
+      std::lower_bound(pairs.begin(), pairs.end(), pair, [](const NamePair& a, const NamePair& b) {
+        return crypto::view(a.tail) < crypto::view(b.tail);
+      });
   if (at != pairs.end() && at->tail == pair.tail) {
     *at = pair;
   } else {

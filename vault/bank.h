@@ -1,7 +1,7 @@
 // One bank: a file, its keys, and transactions that keep head, set hash and log in step with rows.
 //
-// Reading a name costs one name hash, two tree walks and one AEAD. Everything that changes rows goes through
-// BankWrite, whose commit() is the only way to the disk.
+// Reading a name costs one name hash, two tree walks and one AEAD. Everything that changes rows
+// goes through BankWrite, whose commit() is the only way to the disk.
 #pragma once
 
 #include <cstdint>
@@ -48,9 +48,13 @@ class BankRead {
 
   /// Opens the head; cached within this view. Throws corrupt when it is missing or not authentic.
   const BankHead& head();
-  const Id16& head_tag() { head(); return head_tag_; }
+  const Id16& head_tag() {
+    head();
+    return head_tag_;
+  }
 
-  /// The newest record of that kind and name, by keyed hash; the caller compares the name in the body.
+  /// The newest record of that kind and name, by keyed hash; the caller compares the name in the
+  /// body.
   std::optional<RecordId> find(Kind kind, std::string_view name);
   /// The sealed row. Throws corrupt when it is not there.
   std::string_view row(RecordId id);
@@ -94,7 +98,8 @@ class BankWrite final : public BankRead {
   void bind(Kind kind, std::string_view name, RecordId id);
   void unbind(Kind kind, std::string_view name);
 
-  /// Rows outside names and records (chunks, recipients, root). `sealed` says how the row counts in the set.
+  /// Rows outside names and records (chunks, recipients, root). `sealed` says how the row counts in
+  /// the set.
   void put_row(Table table, std::string_view key, std::string_view value, bool sealed);
   void erase_row(Table table, std::string_view key, bool sealed);
 
@@ -121,9 +126,12 @@ class Bank {
        BankKeys keys, std::shared_ptr<Anchor> anchor, const Id16& session);
 
   BankRead read() const { return BankRead(*this, engine_->begin_read()); }
-  BankWrite write(const WriteStamp& stamp) { return BankWrite(*this, engine_->begin_write(), stamp); }
+  BankWrite write(const WriteStamp& stamp) {
+    return BankWrite(*this, engine_->begin_write(), stamp);
+  }
 
-  /// Compares the head with the anchor, in the order that makes no false alarm. Throws rollback, fork.
+  /// Compares the head with the anchor, in the order that makes no false alarm. Throws rollback,
+  /// fork.
   void check_anchor();
 
   const VaultId& vault_id() const noexcept { return vault_; }

@@ -33,10 +33,10 @@ struct BankHead {
   VersionVector vector;
   std::vector<RowSet> sets;  // ascending by key version
   RecordId next_record_id = 1;
-  std::uint64_t log_next = 1;     // next sequence number
-  crypto::Hash32 log_chain{};     // chain hash of the last log row
-  RootSeen root;                  // the newest root that a writer of this bank saw
-  Id16 previous_tag{};            // AEAD tag of the head before this one
+  std::uint64_t log_next = 1;  // next sequence number
+  crypto::Hash32 log_chain{};  // chain hash of the last log row
+  RootSeen root;               // the newest root that a writer of this bank saw
+  Id16 previous_tag{};         // AEAD tag of the head before this one
   std::array<std::uint64_t, 3> features{};
   BankCounts counts;
   std::vector<RecordId> erase_pending;

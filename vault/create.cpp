@@ -1,12 +1,11 @@
 // Making a vault: everything is built in a directory beside the target, which is renamed when it is
 // complete and synced, so that a kill leaves either no vault or a whole one.
+#include <algorithm>
+#include <cerrno>
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <algorithm>
-#include <cerrno>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -69,8 +68,8 @@ NewRecipient make_owner(const CreateOptions& options, const VaultId& vault,
   const std::string slot = crypto::make_slot(
       {view(vault), view(owner.root.id)}, crypto::SlotRole::owner, options.owner_method,
       options.owner, options.cost, admin_public, crypto::view(pair.public_key), pair.secret);
-  owner.row = recipient_row(slot, make_owner_box(box_secret, crypto::view(pair.public_key), vault,
-                                                 owner.root.id, vmk));
+  owner.row = recipient_row(
+      slot, make_owner_box(box_secret, crypto::view(pair.public_key), vault, owner.root.id, vmk));
   return owner;
 }
 
@@ -130,8 +129,8 @@ void fill(const std::string& directory, const CreateOptions& options) {
   const crypto::SecretKey policy_key = crypto::SecretKey::random();
   const crypto::SignKeyPair admin_key = crypto::make_sign_key();
   const crypto::BoxKeyPair box = crypto::make_box_key(), audit = crypto::make_box_key();
-  NewRecipient owner = make_owner(options, header.vault_id,
-                                  crypto::view(admin_key.public_key), box.secret, vmk);
+  NewRecipient owner =
+      make_owner(options, header.vault_id, crypto::view(admin_key.public_key), box.secret, vmk);
   NewRecipient admin = make_admin(options, header.vault_id, admin_key);
 
   RootRecord root;
@@ -189,7 +188,8 @@ void check_new_vault(const std::string& given) {
     throw_errno("look at the vault's directory", errno);
   }
   if (S_ISLNK(info.st_mode)) {
-    throw Error::invalid("vault", "is a symbolic link, which is refused; name the directory itself");
+    throw Error::invalid("vault",
+                         "is a symbolic link, which is refused; name the directory itself");
   }
   if (!S_ISDIR(info.st_mode)) throw Error::invalid("vault", "is a file; nothing was changed");
   if (info.st_uid != ::geteuid()) throw Error::invalid("vault", "belongs to another user");

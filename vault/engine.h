@@ -2,8 +2,8 @@
 // another store can stand there later without touching the layers above.
 //
 // Views returned by a transaction live until the next write in it or until it ends. A transaction
-// belongs to one thread. Errors: corrupt (the store is damaged), no_space, io, busy; a failed commit
-// is no_space when nothing was stored, else uncertain.
+// belongs to one thread. Errors: corrupt (the store is damaged), no_space, io, busy; a failed
+// commit is no_space when nothing was stored, else uncertain.
 #pragma once
 
 #include <cstdint>

@@ -10,11 +10,16 @@ namespace strongroom::vault {
 
 std::string_view source_name(SourceKind source) noexcept {
   switch (source) {
-    case SourceKind::unknown: return "unknown";
-    case SourceKind::cli: return "cli";
-    case SourceKind::mcp: return "mcp";
-    case SourceKind::library: return "library";
-    case SourceKind::import: return "import";
+    case SourceKind::unknown:
+      return "unknown";
+    case SourceKind::cli:
+      return "cli";
+    case SourceKind::mcp:
+      return "mcp";
+    case SourceKind::library:
+      return "library";
+    case SourceKind::import:
+      return "import";
   }
   return "unknown";
 }
@@ -53,8 +58,8 @@ std::uint32_t chunk_count(std::uint64_t bytes) {
 // A chunk is bound to its record, its content, its place in it and to being the last one.
 std::string chunk_aad(const Bank& bank, RecordId record, const Id16& content, std::uint32_t index,
                       bool last) {
-  const auto base = row_aad(crypto::labels::kAadChunk,
-                            bank.place(Kind::entry, bank.keys().version, record));
+  const auto base =
+      row_aad(crypto::labels::kAadChunk, bank.place(Kind::entry, bank.keys().version, record));
   std::string aad(base.data(), base.size());
   aad.append(view(content));
   append_le(aad, index);
@@ -78,31 +83,62 @@ Entry decode_entry(RecordId id, std::string_view bytes) {
   for (BodyReader body(bytes); body.next();) {
     required += body.id() % 2;
     switch (body.id()) {
-      case 1: entry.name = body.bytes(); break;
-      case 2: entry.revision = body.u64(); break;
-      case 3: entry.previous = body.u64(); break;
-      case 4: entry.created = body.i64(); break;
-      case 6: entry.updated = body.i64(); break;
-      case 8: entry.expires = body.i64(); break;
-      case 10: entry.entry_class = static_cast<EntryClass>(body.u8() & 1); break;
-      case 12: entry.form = static_cast<ValueForm>(body.u8() & 1); break;
+      case 1:
+        entry.name = body.bytes();
+        break;
+      case 2:
+        entry.revision = body.u64();
+        break;
+      case 3:
+        entry.previous = body.u64();
+        break;
+      case 4:
+        entry.created = body.i64();
+        break;
+      case 6:
+        entry.updated = body.i64();
+        break;
+      case 8:
+        entry.expires = body.i64();
+        break;
+      case 10:
+        entry.entry_class = static_cast<EntryClass>(body.u8() & 1);
+        break;
+      case 12:
+        entry.form = static_cast<ValueForm>(body.u8() & 1);
+        break;
       case 13:
         entry.inline_value = body.bytes();
         entry.bytes = body.bytes().size();
         break;
-      case 14: entry.older = body.bytes(); break;
+      case 14:
+        entry.older = body.bytes();
+        break;
       case 15:
         entry.content_id = id_from(body.exactly(56).substr(0, 16));
         entry.bytes = load_le<std::uint64_t>(body.bytes(), 16);
         entry.content_hash = body.bytes().substr(24);
         break;
-      case 16: entry.tags_field = body.bytes(); break;
-      case 18: entry.principal = body.bytes(); break;
-      case 20: entry.tool = body.bytes(); break;
-      case 22: entry.source = static_cast<SourceKind>(body.u8()); break;
-      case 24: entry.session = body.id16(); break;
-      case 26: entry.trust = static_cast<Trust>(body.u8()); break;
-      default: body.unknown();
+      case 16:
+        entry.tags_field = body.bytes();
+        break;
+      case 18:
+        entry.principal = body.bytes();
+        break;
+      case 20:
+        entry.tool = body.bytes();
+        break;
+      case 22:
+        entry.source = static_cast<SourceKind>(body.u8());
+        break;
+      case 24:
+        entry.session = body.id16();
+        break;
+      case 26:
+        entry.trust = static_cast<Trust>(body.u8());
+        break;
+      default:
+        body.unknown();
     }
   }
   // Name, predecessor, and either form of the value.
@@ -136,10 +172,16 @@ std::optional<NamedEntry> find_entry(BankRead& bank, std::string_view name, Secr
       case 1:
         matches = body.bytes() == crypto::view(bank.bank().name_hash(Kind::entry, name));
         break;
-      case 2: tombstone.last_revision = body.u64(); break;
-      case 4: tombstone.time = body.i64(); break;
-      case 18: break;
-      default: body.unknown();
+      case 2:
+        tombstone.last_revision = body.u64();
+        break;
+      case 4:
+        tombstone.time = body.i64();
+        break;
+      case 18:
+        break;
+      default:
+        body.unknown();
     }
   }
   if (!matches) throw_corrupt("a name leads to another entry");
@@ -167,22 +209,23 @@ void read_value(BankRead& bank, const Entry& entry, std::uint64_t offset, std::u
     const auto row = bank.txn().get(Table::chunks, chunk_key(entry.content_id, index));
     if (!row) throw_corrupt("a part of a value is missing");
     read_envelope(*row);
-    if (!crypto::open(key, chunk_aad(bank.bank(), entry.id, entry.content_id, index,
-                                     index + 1 == count),
+    if (!crypto::open(key,
+                      chunk_aad(bank.bank(), entry.id, entry.content_id, index, index + 1 == count),
                       row->substr(7), plain)) {
       throw_corrupt("a part of a value is not authentic");
     }
     const std::uint64_t begin = std::uint64_t{index} * kChunkBytes;
     const std::uint64_t length = std::min<std::uint64_t>(kChunkBytes, entry.bytes - begin);
     if (plain.size() < length) throw_corrupt("a part of a value is too short");
-    const std::uint64_t from = std::max(begin, offset), to = std::min(begin + length, offset + size);
+    const std::uint64_t from = std::max(begin, offset),
+                        to = std::min(begin + length, offset + size);
     out.append(plain.view().substr(static_cast<std::size_t>(from - begin),
                                    static_cast<std::size_t>(to - from)));
   }
   if (size == entry.bytes &&
-      !crypto::equal(crypto::view(crypto::hash32(crypto::labels::kContentHash,
-                                                 {out.view().substr(start)})),
-                     entry.content_hash)) {
+      !crypto::equal(
+          crypto::view(crypto::hash32(crypto::labels::kContentHash, {out.view().substr(start)})),
+          entry.content_hash)) {
     throw_corrupt("a value does not match its hash");
   }
 }
@@ -279,8 +322,7 @@ PutResult put_entry(BankWrite& bank, const std::optional<NamedEntry>& current,
     --bank.mutable_head().counts.tombstones;
   }
 
-  const bool chunked =
-      draft.entry_class == EntryClass::secret || draft.value.size() > kInlineLimit;
+  const bool chunked = draft.entry_class == EntryClass::secret || draft.value.size() > kInlineLimit;
   const Id16 content = chunked ? random_id() : Id16{};
   BodyWriter body;
   body.field(1, draft.name);

@@ -32,15 +32,15 @@ struct Entry {
   EntryClass entry_class = EntryClass::normal;
   ValueForm form = ValueForm::text;
   std::optional<std::string_view> inline_value;
-  Id16 content_id{};                 // when there is no inline value
-  std::uint64_t bytes = 0;           // of the value
-  std::string_view content_hash;     // 32
-  std::string_view tags_field;       // undecoded; tags() decodes
+  Id16 content_id{};              // when there is no inline value
+  std::uint64_t bytes = 0;        // of the value
+  std::string_view content_hash;  // 32
+  std::string_view tags_field;    // undecoded; tags() decodes
   std::string_view principal, tool;
   SourceKind source = SourceKind::unknown;
   Id16 session{};
   Trust trust = Trust::agent;
-  std::string_view older;            // record ids of the older revisions that are kept, newest first
+  std::string_view older;  // record ids of the older revisions that are kept, newest first
 
   std::vector<std::string> tags() const;
   std::vector<RecordId> older_ids() const;
@@ -54,7 +54,7 @@ struct Tombstone {
 
 /// What a name points at.
 struct NamedEntry {
-  std::optional<Entry> entry;          // expired ones too: the caller looks at the time
+  std::optional<Entry> entry;  // expired ones too: the caller looks at the time
   std::optional<Tombstone> tombstone;
 };
 
@@ -94,7 +94,8 @@ PutResult put_entry(BankWrite& bank, const std::optional<NamedEntry>& current,
                     const EntryDraft& draft, std::size_t keep, TimeMs now);
 
 /// Deletes every revision and chunk and leaves a tombstone; returns its record id.
-RecordId forget_entry(BankWrite& bank, const Entry& current, std::string_view principal, TimeMs now);
+RecordId forget_entry(BankWrite& bank, const Entry& current, std::string_view principal,
+                      TimeMs now);
 
 /// A line of a listing.
 struct EntryLine {
@@ -108,7 +109,8 @@ struct EntryLine {
   EntryClass entry_class = EntryClass::normal;
 };
 
-/// Every current entry, expired ones included, ascending by name bytes. Opens records, never chunks.
+/// Every current entry, expired ones included, ascending by name bytes. Opens records, never
+/// chunks.
 std::vector<EntryLine> list_entries(BankRead& bank);
 
 /// Chunk rows of a content id.

@@ -1,8 +1,7 @@
 #include "vault/fault_handler.h"
 
-#include <unistd.h>
-
 #include <csignal>
+#include <unistd.h>
 
 namespace strongroom::vault {
 namespace {
@@ -19,8 +18,12 @@ void on_fault(int signal, siginfo_t*, void*) {
 
 }  // namespace
 
-EngineScope::EngineScope() noexcept { t_in_engine = t_in_engine + 1; }
-EngineScope::~EngineScope() { t_in_engine = t_in_engine - 1; }
+EngineScope::EngineScope() noexcept {
+  t_in_engine = t_in_engine + 1;
+}
+EngineScope::~EngineScope() {
+  t_in_engine = t_in_engine - 1;
+}
 
 void die_damaged() noexcept {
   static constexpr char kLine[] =

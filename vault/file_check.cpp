@@ -1,14 +1,13 @@
 #include "vault/file_check.h"
 
+#include <cerrno>
+#include <cstdint>
+#include <cstring>
 #include <fcntl.h>
 #include <linux/stat.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
 #include <unistd.h>
-
-#include <cerrno>
-#include <cstdint>
-#include <cstring>
 
 #include "base/error.h"
 #include "vault/format.h"
@@ -25,7 +24,8 @@ void check_directory(const std::string& path) {
     throw_errno("look at the vault's directory", errno);
   }
   if (S_ISLNK(info.st_mode)) {
-    throw Error::invalid("vault", "is a symbolic link, which is refused; name the directory itself");
+    throw Error::invalid("vault",
+                         "is a symbolic link, which is refused; name the directory itself");
   }
   if (!S_ISDIR(info.st_mode)) throw Error::invalid("vault", "is a file, not a vault directory");
   if (info.st_uid != ::geteuid()) throw Error::invalid("vault", "belongs to another user");
@@ -75,14 +75,15 @@ void check_file_system(int fd, bool allow_fuse) {
                     "locks and memory maps as a local one does.");
       }
       break;
-    default: break;
+    default:
+      break;
   }
 }
 
 void check_lmdb_file(int fd) {
   // The layout of LMDB 0.9's data version 1 (mdb.c, MDB_page and MDB_meta): a 16-byte page header,
-  // then magic u32, version u32, address 8, map size 8, two table descriptors of 48 bytes (the first
-  // starts with the page size), last page number u64, transaction id u64.
+  // then magic u32, version u32, address 8, map size 8, two table descriptors of 48 bytes (the
+  // first starts with the page size), last page number u64, transaction id u64.
   constexpr std::size_t kPageHeader = 16, kMeta = 8 + 8 + 8 + 2 * 48 + 16;
   constexpr std::size_t kLastPage = kPageHeader + 24 + 96;
   const long page_size = ::sysconf(_SC_PAGESIZE);

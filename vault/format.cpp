@@ -125,11 +125,21 @@ std::string_view BodyReader::exactly(std::size_t size) const {
   if (bytes_.size() != size) throw_corrupt("a field has the wrong size");
   return bytes_;
 }
-std::uint8_t BodyReader::u8() const { return load_le<std::uint8_t>(exactly(1)); }
-std::uint32_t BodyReader::u32() const { return load_le<std::uint32_t>(exactly(4)); }
-std::uint64_t BodyReader::u64() const { return load_le<std::uint64_t>(exactly(8)); }
-std::int64_t BodyReader::i64() const { return load_le<std::int64_t>(exactly(8)); }
-Id16 BodyReader::id16() const { return id_from(bytes_); }
+std::uint8_t BodyReader::u8() const {
+  return load_le<std::uint8_t>(exactly(1));
+}
+std::uint32_t BodyReader::u32() const {
+  return load_le<std::uint32_t>(exactly(4));
+}
+std::uint64_t BodyReader::u64() const {
+  return load_le<std::uint64_t>(exactly(8));
+}
+std::int64_t BodyReader::i64() const {
+  return load_le<std::int64_t>(exactly(8));
+}
+Id16 BodyReader::id16() const {
+  return id_from(bytes_);
+}
 
 std::vector<std::string> BodyReader::list() const {
   std::string_view in = bytes_;

@@ -24,7 +24,9 @@ using VaultId = Id16;
 using BankId = Id16;
 using RecordId = std::uint64_t;
 
-inline std::string_view view(const Id16& id) { return {id.data(), id.size()}; }
+inline std::string_view view(const Id16& id) {
+  return {id.data(), id.size()};
+}
 Id16 random_id();
 Id16 id_from(std::string_view bytes);  // exactly 16 bytes, else corrupt
 std::string hex(std::string_view bytes);
@@ -68,7 +70,8 @@ struct IntegerKey {
   char bytes[8];
 };
 
-/// Writes a body: fields in ascending order of id. Odd ids are required of a reader, even ones optional.
+/// Writes a body: fields in ascending order of id. Odd ids are required of a reader, even ones
+/// optional.
 class BodyWriter {
  public:
   void field(std::uint32_t id, std::string_view bytes);

@@ -1,11 +1,10 @@
 #include "vault/guard.h"
 
+#include <cerrno>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <time.h>
 #include <unistd.h>
-
-#include <cerrno>
 
 #include "base/error.h"
 
@@ -68,7 +67,9 @@ void require_plain(int fd) {
 
 }  // namespace
 
-std::string guard_path(const std::string& mdb_path) { return mdb_path + ".guard"; }
+std::string guard_path(const std::string& mdb_path) {
+  return mdb_path + ".guard";
+}
 
 Guard Guard::shared(const std::string& mdb_path, bool read_only) {
   const std::string path = guard_path(mdb_path);

@@ -45,8 +45,9 @@ Header decode_header(std::string_view bytes) {
   header.vault_id = id_from(bytes.substr(40, 16));
   header.created = load_le<std::int64_t>(bytes, 56);
   if ((header.must_open & ~kKnownMustOpen) != 0) {
-    throw Error(Code::unsupported,
-                "The vault uses a feature that this version does not know; use a newer Strongroom.");
+    throw Error(
+        Code::unsupported,
+        "The vault uses a feature that this version does not know; use a newer Strongroom.");
   }
   return header;
 }

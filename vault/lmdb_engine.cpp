@@ -1,17 +1,18 @@
 #include "vault/lmdb_engine.h"
 
-#include <fcntl.h>
-#include <lmdb.h>
-#include <pthread.h>
-#include <sys/resource.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <fcntl.h>
 #include <map>
 #include <mutex>
+#include <pthread.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <lmdb.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -41,19 +42,24 @@ constexpr std::array<TableSpec, kTableCount> kTables = {{
 
 [[noreturn]] void throw_lmdb(int rc) {
   switch (rc) {
-    case MDB_MAP_FULL: throw Error(Code::no_space, "The bank has reached its largest size.");
-    case MDB_READERS_FULL: throw Error(Code::busy, "Too many processes read the vault at once.");
+    case MDB_MAP_FULL:
+      throw Error(Code::no_space, "The bank has reached its largest size.");
+    case MDB_PANIC:
+      throw Error(Code::io, "The vault's file could not be written; it must be opened again.");
+    case MDB_READERS_FULL:
+      throw Error(Code::busy, "Too many processes read the vault at once.");
     case MDB_PAGE_NOTFOUND:
     case MDB_CORRUPTED:
-    case MDB_PANIC:
     case MDB_VERSION_MISMATCH:
     case MDB_INVALID:
     case MDB_NOTFOUND:
     case MDB_INCOMPATIBLE:
-    case MDB_BAD_TXN: throw_corrupt("its database cannot be read");
+    case MDB_BAD_TXN:
+      throw_corrupt("its database cannot be read");
     case EAGAIN:
       throw Error(Code::busy, "Another process has the vault open in a way that cannot be shared.");
-    default: break;
+    default:
+      break;
   }
   if (rc > 0) throw_errno("use the vault's file", rc);
   throw Error(Code::internal, "The database refused a request.");
@@ -63,20 +69,15 @@ void check(int rc) {
   if (rc != MDB_SUCCESS) throw_lmdb(rc);
 }
 
-[[noreturn]] void throw_commit(int rc) {
-  if (rc == ENOSPC || rc == EDQUOT || rc == MDB_MAP_FULL) throw_lmdb(rc);
-  if (rc < 0) throw_lmdb(rc);
-  // A failed sync does not say what reached the disk.
-  throw Error::verbatim(Code::uncertain,
-                        "Uncertain: the write may or may not have been stored; retry with the same "
-                        "operation_id. [uncertain]");
-}
-
 // A forked child must not use an inherited environment; comparing a counter is cheaper than getpid.
 std::atomic<unsigned> g_fork_generation{0};
-void on_fork_child() { g_fork_generation.fetch_add(1); }
+void on_fork_child() {
+  g_fork_generation.fetch_add(1);
+}
 
-MDB_val to_val(std::string_view v) { return {v.size(), const_cast<char*>(v.data())}; }
+MDB_val to_val(std::string_view v) {
+  return {v.size(), const_cast<char*>(v.data())};
+}
 std::string_view to_view(const MDB_val& v) {
   return {static_cast<const char*>(v.mv_data), v.mv_size};
 }
@@ -219,6 +220,7 @@ class LmdbEngine final : public Engine, public std::enable_shared_from_this<Lmdb
   MDB_txn* take_reader();
   void give_reader(MDB_txn* txn);
   void grow_ahead(std::uint64_t pages);
+  [[noreturn]] void throw_commit(int rc);
   void clear_dead_readers() {
     int dead = 0;
     check(mdb_reader_check(env_, &dead));
@@ -246,7 +248,9 @@ LmdbRead::LmdbRead(LmdbEngine& engine, std::shared_ptr<Engine> keep)
     : TxnOps(engine), keep_(std::move(keep)) {
   txn_ = engine_.take_reader();
 }
-LmdbRead::~LmdbRead() { engine_.give_reader(txn_); }
+LmdbRead::~LmdbRead() {
+  engine_.give_reader(txn_);
+}
 
 LmdbWrite::LmdbWrite(LmdbEngine& engine, std::shared_ptr<Engine> keep)
     : TxnOps(engine), keep_(std::move(keep)) {
@@ -261,7 +265,29 @@ void LmdbWrite::commit() {
   if (erased_ != 0) engine_.grow_ahead(64 + 4 * erased_);
   const EngineScope scope;
   const int rc = mdb_txn_commit(std::exchange(txn_, nullptr));
-  if (rc != MDB_SUCCESS) throw_commit(rc);
+  if (rc != MDB_SUCCESS) engine_.throw_commit(rc);
+}
+
+// LMDB writes and syncs the pages first, then the meta page that makes them count. Only a failure
+// of that last write leaves it open what is on disk, and LMDB then marks its environment as dead.
+void LmdbEngine::throw_commit(int rc) {
+  MDB_txn* probe = nullptr;
+  const int state = mdb_txn_begin(env_, nullptr, MDB_RDONLY, &probe);
+  if (state == MDB_SUCCESS) mdb_txn_abort(probe);
+  if (state == MDB_PANIC) {
+    throw Error::verbatim(
+        Code::uncertain,
+        "Uncertain: the write may or may not have been stored; retry with the same "
+        "operation_id. [uncertain]");
+  }
+  // A short write, which is what a disk that fills up gives first, comes out of LMDB as EIO.
+  struct statvfs space {};
+  int fd = -1;
+  if (rc == EIO && mdb_env_get_fd(env_, &fd) == MDB_SUCCESS && ::fstatvfs(fd, &space) == 0 &&
+      space.f_bavail * space.f_frsize < (std::uint64_t{1} << 20)) {
+    rc = ENOSPC;
+  }
+  throw_lmdb(rc);
 }
 
 void LmdbEngine::grow_ahead(std::uint64_t pages) {
@@ -362,8 +388,7 @@ void LmdbEngine::open_tables() {
       if (spec.root_only && !options_.root_tables) continue;
       unsigned flags = spec.integer_key ? MDB_INTEGERKEY : 0;
       if (options_.create) flags |= MDB_CREATE;
-      check(mdb_dbi_open(txn, spec.name, flags,
-                         &dbis_[static_cast<std::size_t>(spec.table) - 1]));
+      check(mdb_dbi_open(txn, spec.name, flags, &dbis_[static_cast<std::size_t>(spec.table) - 1]));
     }
   } catch (...) {
     mdb_txn_abort(txn);

@@ -22,11 +22,20 @@ Stored decode(std::string_view bytes) {
   Stored stored;
   for (BodyReader body(bytes); body.next();) {
     switch (body.id()) {
-      case 1: stored.name = body.bytes(); break;
-      case 3: std::memcpy(stored.operation.payload.data(), body.exactly(32).data(), 32); break;
-      case 5: stored.operation.time = body.i64(); break;
-      case 7: stored.operation.reply = body.bytes(); break;
-      default: body.unknown();
+      case 1:
+        stored.name = body.bytes();
+        break;
+      case 3:
+        std::memcpy(stored.operation.payload.data(), body.exactly(32).data(), 32);
+        break;
+      case 5:
+        stored.operation.time = body.i64();
+        break;
+      case 7:
+        stored.operation.reply = body.bytes();
+        break;
+      default:
+        body.unknown();
     }
   }
   return stored;
@@ -73,17 +82,17 @@ void sweep_operations(BankWrite& bank, TimeMs now) {
   SecretBytes plain;
   bank.txn().scan(Table::records, IntegerKey(cursor).view(),
                   [&](std::string_view key, std::string_view row) {
-    if (++rows > kRowsACall) return false;
-    const auto id = load_le<std::uint64_t>(key);
-    if (read_envelope(row).kind == Kind::operation) {
-      Stored stored = decode(bank.open(id, plain).body);
-      // Records ascend in time, so everything behind a live one is live.
-      if (stored.operation.time + kOperationLife > now) return false;
-      gone.emplace_back(id, std::move(stored.name));
-    }
-    cursor = id + 1;
-    return true;
-  });
+                    if (++rows > kRowsACall) return false;
+                    const auto id = load_le<std::uint64_t>(key);
+                    if (read_envelope(row).kind == Kind::operation) {
+                      Stored stored = decode(bank.open(id, plain).body);
+                      // Records ascend in time, so everything behind a live one is live.
+                      if (stored.operation.time + kOperationLife > now) return false;
+                      gone.emplace_back(id, std::move(stored.name));
+                    }
+                    cursor = id + 1;
+                    return true;
+                  });
   for (const auto& [id, name] : gone) {
     bank.erase(id);
     bank.unbind(Kind::operation, name);

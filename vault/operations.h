@@ -1,4 +1,5 @@
-// Idempotent writes: an operation id, its payload's hash and its reply, kept for 30 days in the bank.
+// Idempotent writes: an operation id, its payload's hash and its reply, kept for 30 days in the
+// bank.
 #pragma once
 
 #include <optional>

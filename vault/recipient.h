@@ -20,9 +20,9 @@ RecipientRow read_recipient(std::string_view row);
 std::string recipient_row(std::string_view slot, std::string_view box);
 
 /// The owner's box: vault id, recipient id and VMK, from the vault's box key to the recipient.
-std::string make_owner_box(const crypto::SecretKey& vault_box_secret, std::string_view recipient_key,
-                           const VaultId& vault, const Id16& recipient,
-                           const crypto::SecretKey& vmk);
+std::string make_owner_box(const crypto::SecretKey& vault_box_secret,
+                           std::string_view recipient_key, const VaultId& vault,
+                           const Id16& recipient, const crypto::SecretKey& vmk);
 
 /// Opens it and compares both ids, so that a box of another vault or recipient is refused. Throws
 /// corrupt.

@@ -20,7 +20,7 @@ struct RootRecipient {
   crypto::SlotRole role = crypto::SlotRole::owner;
   std::uint8_t flags = 0;
   std::array<char, 32> public_key{};
-  TimeMs expires = 0;  // 0 = never
+  TimeMs expires = 0;              // 0 = never
   std::vector<Id16> banks, tools;  // hashes; empty for owner and admin
 };
 
@@ -44,7 +44,8 @@ struct RootSeen {
   crypto::Signature signature{};
 };
 
-std::string sign_root(const RootRecord& root, const VaultId& vault, const crypto::SecretKey& admin_seed);
+std::string sign_root(const RootRecord& root, const VaultId& vault,
+                      const crypto::SecretKey& admin_seed);
 
 /// Reads and verifies the signature against the admin key that the row itself names; the caller
 /// compares that key with the one in the associated data of its own slot. Throws corrupt.

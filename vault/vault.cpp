@@ -1,10 +1,9 @@
 #include "vault/vault.h"
 
+#include <algorithm>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <algorithm>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -20,7 +19,9 @@ namespace {
 constexpr BankId kBankZero{};
 constexpr off_t kReserveBytes = 1 << 20;
 
-std::string root_key_view(std::uint64_t key) { return std::string(IntegerKey(key).view()); }
+std::string root_key_view(std::uint64_t key) {
+  return std::string(IntegerKey(key).view());
+}
 
 bool file_exists(const std::string& path) {
   struct stat info {};
@@ -54,8 +55,12 @@ BankRow decode_bank_row(std::string_view bytes) {
   BankRow row;
   for (BodyReader body(bytes); body.next();) {
     switch (body.id()) {
-      case 1: row.info.id = body.id16(); break;
-      case 3: row.info.name = body.bytes(); break;
+      case 1:
+        row.info.id = body.id16();
+        break;
+      case 3:
+        row.info.name = body.bytes();
+        break;
       case 5: {
         std::string_view in = body.bytes();
         if (take_varint(in) != 1 || in.size() != 68) {
@@ -66,10 +71,17 @@ BankRow decode_bank_row(std::string_view bytes) {
         row.secret = crypto::SecretKey::from_bytes(in.substr(36, 32));
         break;
       }
-      case 7: row.info.tag = body.bytes(); break;
-      case 8: row.info.created = body.i64(); break;
-      case 10: row.info.creator = body.bytes(); break;
-      default: body.unknown();
+      case 7:
+        row.info.tag = body.bytes();
+        break;
+      case 8:
+        row.info.created = body.i64();
+        break;
+      case 10:
+        row.info.creator = body.bytes();
+        break;
+      default:
+        body.unknown();
     }
   }
   if (row.key.empty() || row.info.name.empty()) throw_corrupt("a bank's list row lacks a field");
@@ -94,9 +106,14 @@ std::optional<SecretBytes> get_setting(BankRead& bank0, std::string_view name) {
   bool matches = false;
   for (BodyReader body(record.body); body.next();) {
     switch (body.id()) {
-      case 1: matches = body.bytes() == name; break;
-      case 3: value.append(body.bytes()); break;
-      default: body.unknown();
+      case 1:
+        matches = body.bytes() == name;
+        break;
+      case 3:
+        value.append(body.bytes());
+        break;
+      default:
+        body.unknown();
     }
   }
   if (!matches) throw_corrupt("a setting leads to another record");
@@ -108,8 +125,8 @@ std::string seal_policy_row(const VaultId& vault, const crypto::SecretKey& polic
   BodyWriter body;
   body.u64(1, version);
   body.field(3, text);
-  return seal_row(policy_key, crypto::labels::kAadPolicy,
-                  {&vault, &kBankZero, Kind::policy, 1, 0}, body.body().view());
+  return seal_row(policy_key, crypto::labels::kAadPolicy, {&vault, &kBankZero, Kind::policy, 1, 0},
+                  body.body().view());
 }
 
 void check_recipients(ReadTxn& txn, const RootRecord& root) {
@@ -136,7 +153,9 @@ Vault::Vault(VaultOptions options) : options_(std::move(options)) {
   while (options_.path.size() > 1 && options_.path.back() == '/') options_.path.pop_back();
 }
 
-std::string Vault::root_path() const { return options_.path + "/root.mdb"; }
+std::string Vault::root_path() const {
+  return options_.path + "/root.mdb";
+}
 std::string Vault::bank_path(const BankId& id) const {
   return options_.path + "/banks/" + hex(view(id)) + ".mdb";
 }
@@ -146,8 +165,8 @@ std::unique_ptr<Vault> Vault::open(const VaultOptions& options, Unlocker& unlock
   check_directory(vault->options_.path);
   vault->read_header();
   if (!file_exists(vault->root_path())) throw_corrupt("root.mdb is missing");
-  vault->anchor_ = std::make_shared<Anchor>(vault->header_.vault_id, !options.no_anchor,
-                                            options.read_only);
+  vault->anchor_ =
+      std::make_shared<Anchor>(vault->header_.vault_id, !options.no_anchor, options.read_only);
   EngineOptions engine;
   engine.read_only = options.read_only;
   engine.allow_fuse = options.allow_fuse;
@@ -168,7 +187,8 @@ void Vault::read_header() {
   header_bytes_ = read_all(fd->get(), kHeaderBytes, "the vault's header");
   header_ = decode_header(header_bytes_);
   if (!options_.read_only && !can_write(header_)) {
-    throw Error(Code::unsupported, "Only a newer Strongroom may write this vault; use --read-only.");
+    throw Error(Code::unsupported,
+                "Only a newer Strongroom may write this vault; use --read-only.");
   }
 }
 
@@ -193,19 +213,19 @@ std::optional<crypto::SecretKey> Vault::try_slots(ReadTxn& txn, crypto::SlotRole
   const auto cost = [](crypto::SlotMethod m) {
     return m == crypto::SlotMethod::passphrase || m == crypto::SlotMethod::both ? 1 : 0;
   };
-  std::stable_sort(candidates.begin(), candidates.end(), [&](const auto& a, const auto& b) {
-    return cost(a.method) < cost(b.method);
-  });
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&](const auto& a, const auto& b) { return cost(a.method) < cost(b.method); });
   for (const Candidate& candidate : candidates) {
     const bool has_passphrase = secrets.passphrase.has_value();
     const bool has_file = secrets.key_file.has_value();
     const bool fits = candidate.method == crypto::SlotMethod::passphrase ? has_passphrase
                       : candidate.method == crypto::SlotMethod::key_file ? has_file
-                      : candidate.method == crypto::SlotMethod::both     ? has_passphrase && has_file
+                      : candidate.method == crypto::SlotMethod::both ? has_passphrase && has_file
                                                                      : secrets.code.has_value();
     if (!fits) continue;
     any_method_tried = true;
-    auto key = crypto::open_slot({view(header_.vault_id), view(candidate.id)}, candidate.slot, secrets);
+    auto key =
+        crypto::open_slot({view(header_.vault_id), view(candidate.id)}, candidate.slot, secrets);
     if (key) {
       opened = {candidate.id, role, candidate.method};
       return key;
@@ -258,8 +278,8 @@ void Vault::unlock(Unlocker& unlocker) {
     throw_corrupt("its header is not the one that the root record binds");
   }
   check_recipients(*txn, root_);
-  const crypto::SecretKey recipient = with_secrets(
-      unlocker, "owner", [&](const crypto::SlotSecrets& secrets, bool& tried) {
+  const crypto::SecretKey recipient =
+      with_secrets(unlocker, "owner", [&](const crypto::SlotSecrets& secrets, bool& tried) {
         return try_slots(*txn, crypto::SlotRole::owner, secrets, opened_with_, tried);
       });
   const auto row = txn->get(Table::recipients, view(opened_with_.id));
@@ -269,8 +289,8 @@ void Vault::unlock(Unlocker& unlocker) {
   if (crypto::read_slot(opened.slot).admin_public_key != crypto::view(root_.admin_public_key)) {
     throw_corrupt("the root record is signed by another key");
   }
-  vmk_ = open_owner_box(recipient, crypto::view(root_.box_public_key), opened.box,
-                        header_.vault_id, opened_with_.id);
+  vmk_ = open_owner_box(recipient, crypto::view(root_.box_public_key), opened.box, header_.vault_id,
+                        opened_with_.id);
   BankKeys keys = BankKeys::make(header_.vault_id, kBankZero, 1, vmk_, crypto::SecretKey());
   txn.reset();
   bank0_ = std::make_shared<Bank>(root_engine_, header_.vault_id, kBankZero, std::string(),
@@ -279,7 +299,8 @@ void Vault::unlock(Unlocker& unlocker) {
   try {
     bank0_->check_anchor();
   } catch (const Error& error) {
-    if (!options_.read_only || (error.code() != Code::rollback && error.code() != Code::fork)) throw;
+    if (!options_.read_only || (error.code() != Code::rollback && error.code() != Code::fork))
+      throw;
     lineage_notes_.push_back(error.text());
   }
   load_root();
@@ -295,9 +316,8 @@ void Vault::load_root() {
   if (root.admin_public_key != admin) throw_corrupt("the root record is signed by another key");
   root_ = std::move(root);
   root_seen_ = root_seen(*row, root_.version);
-  const bool listed = std::any_of(
-      root_.recipients.begin(), root_.recipients.end(),
-      [&](const RootRecipient& r) { return r.id == opened_with_.id; });
+  const bool listed = std::any_of(root_.recipients.begin(), root_.recipients.end(),
+                                  [&](const RootRecipient& r) { return r.id == opened_with_.id; });
   if (!listed) throw Error(Code::wrong_key, "The slot that opened the vault was removed.");
   view.head();  // authentic, or corrupt
   load_policy(view);
@@ -305,11 +325,11 @@ void Vault::load_root() {
 
 void Vault::load_policy(BankRead& bank_view) {
   policy_ = {};
-  const std::uint64_t known =
-      std::max(anchor_->root_version(), bank_view.head().root.version);
+  const std::uint64_t known = std::max(anchor_->root_version(), bank_view.head().root.version);
   if (root_.version < known) {
-    policy_.reason = "the vault's root record is older than one that was seen; the owner must seal "
-                     "the policy again";
+    policy_.reason =
+        "the vault's root record is older than one that was seen; the owner must seal "
+        "the policy again";
     return;
   }
   const auto row = bank_view.txn().get(Table::root, root_key_view(kPolicyKey));
@@ -325,15 +345,20 @@ void Vault::load_policy(BankRead& bank_view) {
   const crypto::SecretKey key = crypto::SecretKey::from_bytes(key_bytes.view());
   SecretBytes plain;
   const std::string_view body_bytes =
-      open_row(key, crypto::labels::kAadPolicy,
-               {&header_.vault_id, &kBankZero, Kind::policy, 1, 0}, *row, plain);
+      open_row(key, crypto::labels::kAadPolicy, {&header_.vault_id, &kBankZero, Kind::policy, 1, 0},
+               *row, plain);
   SecretBytes text;
   std::uint64_t version = 0;
   for (BodyReader body(body_bytes); body.next();) {
     switch (body.id()) {
-      case 1: version = body.u64(); break;
-      case 3: text.append(body.bytes()); break;
-      default: body.unknown();
+      case 1:
+        version = body.u64();
+        break;
+      case 3:
+        text.append(body.bytes());
+        break;
+      default:
+        body.unknown();
     }
   }
   if (version != root_.policy_version) {
@@ -436,20 +461,22 @@ std::shared_ptr<Bank> Vault::open_listed(const BankInfo& info, BankKeys keys) {
   EngineOptions engine;
   engine.read_only = options_.read_only;
   engine.allow_fuse = options_.allow_fuse;
-  auto bank = std::make_shared<Bank>(open_lmdb(bank_path(info.id), engine), header_.vault_id,
-                                     info.id, info.name, std::move(keys), anchor_,
-                                     options_.session);
+  auto bank =
+      std::make_shared<Bank>(open_lmdb(bank_path(info.id), engine), header_.vault_id, info.id,
+                             info.name, std::move(keys), anchor_, options_.session);
   adopt_session(*bank);
   try {
     bank->check_anchor();
   } catch (const Error& error) {
-    if (!options_.read_only || (error.code() != Code::rollback && error.code() != Code::fork)) throw;
+    if (!options_.read_only || (error.code() != Code::rollback && error.code() != Code::fork))
+      throw;
     lineage_notes_.push_back(error.text());
   }
   if (bank->read().head().root.version > root_.version) {
-    throw Error(Code::denied,
-                "A bank has seen a newer root record than this vault holds; the owner must seal the "
-                "policy again.");
+    throw Error(
+        Code::denied,
+        "A bank has seen a newer root record than this vault holds; the owner must seal the "
+        "policy again.");
   }
   if (open_.size() >= kMaxOpenBanks) {
     const auto oldest = std::min_element(
@@ -490,7 +517,11 @@ std::shared_ptr<Bank> Vault::create_bank(std::string_view name, std::string_view
   info.creator = creator;
   crypto::SecretKey key = crypto::SecretKey::random(), secret = crypto::SecretKey::random();
   const std::string path = bank_path(info.id);
-  {
+  const auto remove_file = [&] {
+    for (const char* const suffix : {"", "-lock", ".guard"}) ::unlink((path + suffix).c_str());
+    anchor_->drop(info.id);
+  };
+  try {
     // File first, list row second: a kill in between leaves a file that no row names, which
     // `verify` reports, and never a row without a file.
     auto engine = make_bank_file(path, options_.allow_fuse);
@@ -499,9 +530,12 @@ std::shared_ptr<Bank> Vault::create_bank(std::string_view name, std::string_view
               anchor_, options_.session);
     BankWrite write = bank.write(stamp());
     write.commit();
+  } catch (...) {
+    remove_file();
+    throw;
   }
   bool lost = false;
-  {
+  try {
     BankWrite write = bank0_->write(stamp());
     lost = write.find(Kind::bank, name).has_value();
     if (!lost) {
@@ -514,13 +548,12 @@ std::shared_ptr<Bank> Vault::create_bank(std::string_view name, std::string_view
       write.log(std::move(event));
       write.commit();
     }
+  } catch (const Error& error) {
+    // After an uncertain commit the row may be there, and must then find its file.
+    if (error.code() != Code::uncertain) remove_file();
+    throw;
   }
-  if (lost) {
-    ::unlink(path.c_str());
-    ::unlink((path + "-lock").c_str());
-    ::unlink((path + ".guard").c_str());
-    anchor_->drop(info.id);
-  }
+  if (lost) remove_file();
   refresh();
   return open_bank(name);
 }
@@ -579,8 +612,8 @@ void Vault::restore_reserve() noexcept {
 crypto::SecretKey Vault::unlock_admin(Unlocker& unlocker) {
   auto txn = root_engine_->begin_read();
   SlotInfo opened{};
-  crypto::SecretKey seed = with_secrets(
-      unlocker, "admin", [&](const crypto::SlotSecrets& secrets, bool& tried) {
+  crypto::SecretKey seed =
+      with_secrets(unlocker, "admin", [&](const crypto::SlotSecrets& secrets, bool& tried) {
         return try_slots(*txn, crypto::SlotRole::admin, secrets, opened, tried);
       });
   if (crypto::sign_public_key(seed) != root_.admin_public_key) {
@@ -621,8 +654,8 @@ void Vault::seal_policy(const crypto::SecretKey& admin, std::string_view text,
                         std::uint64_t version, AuditEvent event) {
   change_root(admin, std::move(event), [&](BankWrite& write, RootRecord& root) {
     const SecretBytes key_bytes = stored_secret(write, reserved::kPolicySecret);
-    const std::string row =
-        seal_policy_row(header_.vault_id, crypto::SecretKey::from_bytes(key_bytes.view()), version, text);
+    const std::string row = seal_policy_row(
+        header_.vault_id, crypto::SecretKey::from_bytes(key_bytes.view()), version, text);
     write.put_row(Table::root, root_key_view(kPolicyKey), row, true);
     root.policy_version = version;
     root.policy_hash = policy_row_hash(row);
@@ -652,15 +685,15 @@ Id16 Vault::add_slot(const crypto::SecretKey& admin, crypto::SlotRole role,
     std::string slot, box;
     if (role == crypto::SlotRole::admin) {
       recipient.public_key = root.admin_public_key;
-      slot = crypto::make_slot(place, role, method, secrets, cost,
-                               crypto::view(root.admin_public_key),
-                               crypto::view(recipient.public_key), admin);
+      slot =
+          crypto::make_slot(place, role, method, secrets, cost, crypto::view(root.admin_public_key),
+                            crypto::view(recipient.public_key), admin);
     } else {
       const crypto::BoxKeyPair pair = crypto::make_box_key();
       recipient.public_key = pair.public_key;
-      slot = crypto::make_slot(place, role, method, secrets, cost,
-                               crypto::view(root.admin_public_key),
-                               crypto::view(recipient.public_key), pair.secret);
+      slot =
+          crypto::make_slot(place, role, method, secrets, cost, crypto::view(root.admin_public_key),
+                            crypto::view(recipient.public_key), pair.secret);
       const SecretBytes box_secret = stored_secret(write, reserved::kBoxSecret);
       box = make_owner_box(crypto::SecretKey::from_bytes(box_secret.view()),
                            crypto::view(pair.public_key), header_.vault_id, id, vmk_);

@@ -32,7 +32,7 @@ struct VaultOptions {
   bool read_only = false;
   bool no_anchor = false;
   bool allow_fuse = false;
-  Id16 session{};                       // of this process
+  Id16 session{};                          // of this process
   std::shared_ptr<SessionStore> sessions;  // may be null
 };
 
@@ -46,9 +46,9 @@ struct Unlocker {
 struct BankInfo {
   BankId id{};
   std::string name;
-  std::string tag;        // five letters, unique in the vault
+  std::string tag;  // five letters, unique in the vault
   TimeMs created = 0;
-  std::string creator;    // identity of the project that made it; empty for a bank made by name
+  std::string creator;  // identity of the project that made it; empty for a bank made by name
   std::uint32_t key_version = 1;
 };
 
@@ -72,7 +72,8 @@ struct CreateOptions {
   bool allow_fuse = false;
 };
 void create_vault(const CreateOptions& options);
-/// The check of the target alone: conflict when a vault is there, invalid for anything else that is.
+/// The check of the target alone: conflict when a vault is there, invalid for anything else that
+/// is.
 void check_new_vault(const std::string& path);
 
 class Vault {

@@ -1,8 +1,7 @@
 #include "vault/verify.h"
 
-#include <dirent.h>
-
 #include <algorithm>
+#include <dirent.h>
 #include <set>
 
 #include "crypto/aead.h"
@@ -22,7 +21,8 @@ class Verifier {
       report_.problems.push_back({Code::rollback, "vault", note});
     }
     if (!vault_.policy().text) {
-      report_.problems.push_back({Code::corrupt, "vault", "Policy: " + vault_.policy().reason + "."});
+      report_.problems.push_back(
+          {Code::corrupt, "vault", "Policy: " + vault_.policy().reason + "."});
     }
     attempt("vault", [&] { check_recipients(); });
     attempt("vault", [&] { check_bank(vault_.bank0()); });
@@ -172,8 +172,9 @@ class Verifier {
     ::closedir(dir);
     if (orphans != 0) {
       report_.problems.push_back({Code::corrupt, "vault",
-                                  std::to_string(orphans) + " bank file(s) that no list row names: "
-                                  "left by an interrupted bank creation, or put there."});
+                                  std::to_string(orphans) +
+                                      " bank file(s) that no list row names: "
+                                      "left by an interrupted bank creation, or put there."});
     }
   }
 

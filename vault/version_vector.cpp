@@ -27,9 +27,9 @@ void VersionVector::raise(const Id16& replica, std::uint64_t generation) {
   entries_.insert(at, {replica, generation});
   const bool has_floor = entries_.front().replica == kFloor;
   if (entries_.size() - (has_floor ? 1 : 0) <= kMaxReplicas) return;
-  const auto oldest = std::min_element(
-      entries_.begin() + (has_floor ? 1 : 0), entries_.end(),
-      [](const Entry& a, const Entry& b) { return a.generation < b.generation; });
+  const auto oldest =
+      std::min_element(entries_.begin() + (has_floor ? 1 : 0), entries_.end(),
+                       [](const Entry& a, const Entry& b) { return a.generation < b.generation; });
   const std::uint64_t folded = oldest->generation;
   entries_.erase(oldest);
   raise(kFloor, folded);
@@ -69,7 +69,8 @@ void VersionVector::encode(std::string& out) const {
 
 VersionVector VersionVector::decode(std::string_view& in) {
   const std::uint64_t count = take_varint(in);
-  if (count > kMaxReplicas + 1 || in.size() < count * 24) throw_corrupt("a version vector is cut off");
+  if (count > kMaxReplicas + 1 || in.size() < count * 24)
+    throw_corrupt("a version vector is cut off");
   VersionVector vector;
   for (std::uint64_t i = 0; i < count; ++i) {
     const Entry entry{id_from(in.substr(0, 16)), load_le<std::uint64_t>(in, 16)};

@@ -187,6 +187,14 @@ class Remember(ToolCase):
         self.remember("a", "b", tags=["one", "two é"])
         self.assertEqual(self.recall("a")["data"]["tags"], ["one", "two é"])
 
+    def test_tags_stay_until_others_are_given(self):
+        self.remember("a", "b", tags=["one"])
+        self.remember("a", "c")
+        self.remember("a", "d", tags=None)
+        self.assertEqual(self.recall("a")["data"]["tags"], ["one"])
+        self.remember("a", "e", tags=[])
+        self.assertEqual(self.recall("a")["data"]["tags"], [])
+
     def test_ttl(self):
         self.remember("a", "b", ttl_seconds=86400)
         data = self.recall("a")["data"]

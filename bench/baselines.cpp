@@ -1,0 +1,87 @@
+#include "bench/baselines.h"
+
+#include <stdexcept>
+
+#include "crypto/aead.h"
+#include "vault/format.h"
+#include "vault/lmdb_engine.h"
+
+namespace strongroom::bench {
+namespace {
+
+std::string_view must(std::optional<std::string_view> row) {
+  if (!row) throw std::runtime_error("a row of the benchmark is missing");
+  return *row;
+}
+
+std::string_view record_of(vault::ReadTxn& txn, std::string_view name_key) {
+  const std::string_view names = must(txn.get(vault::Table::names, name_key));
+  return must(txn.get(vault::Table::records, names.substr(12, 8)));
+}
+
+}  // namespace
+
+std::string_view floor_get(const vault::Bank& bank, std::string_view name, SecretBytes& plain) {
+  char prefix[2] = {static_cast<char>(vault::Kind::entry), static_cast<char>(name.size())};
+  const crypto::Hash16 hash =
+      crypto::keyed_hash16(bank.keys().names, crypto::labels::kName, {{prefix, 2}, name});
+  const auto txn = bank.engine().begin_read();
+  const std::string_view names = must(txn->get(vault::Table::names, {hash.data(), 8}));
+  const std::string_view row = must(txn->get(vault::Table::records, names.substr(12, 8)));
+  const auto aad =
+      vault::row_aad(crypto::labels::kAadRecord,
+                     bank.place(vault::Kind::entry, bank.keys().version,
+                                vault::load_le<vault::RecordId>(names, 12)));
+  if (!crypto::open(bank.keys().records, {aad.data(), aad.size()}, row.substr(7), plain)) {
+    throw std::runtime_error("a row of the benchmark does not open");
+  }
+  return plain.view();
+}
+
+void raw_get(const vault::Bank& bank, std::string_view name_key, std::string& out) {
+  const auto txn = bank.engine().begin_read();
+  out.assign(record_of(*txn, name_key));
+}
+
+RowSizes newest_rows(const vault::Bank& bank) {
+  const auto txn = bank.engine().begin_read();
+  const auto newest = [&](vault::Table table) {
+    const auto key = txn->last_integer_key(table);
+    if (!key) throw std::runtime_error("a table of the benchmark is empty");
+    return must(txn->get(table, vault::IntegerKey(*key).view())).size();
+  };
+  RowSizes sizes;
+  sizes.record = newest(vault::Table::records);
+  sizes.log = newest(vault::Table::log);
+  sizes.head = must(txn->get(vault::Table::head, vault::IntegerKey(0).view())).size();
+  return sizes;
+}
+
+RawStore::RawStore(const std::string& path, const RowSizes& sizes) {
+  vault::EngineOptions options;
+  options.create = true;
+  engine_ = vault::open_lmdb(path, options);
+  set_sizes(sizes);
+}
+
+void RawStore::set_sizes(const RowSizes& sizes) {
+  record_.assign(sizes.record, 'r');
+  head_.assign(sizes.head, 'h');
+  log_.assign(sizes.log, 'l');
+}
+
+void RawStore::put(const std::vector<std::uint64_t>& names) {
+  const auto txn = engine_->begin_write();
+  std::string name_row(vault::kNamePairBytes, 'n');
+  for (const std::uint64_t name : names) {
+    const vault::IntegerKey id(next_record_++);
+    name_row.replace(12, 8, id.view());
+    txn->append(vault::Table::records, id.view(), record_);
+    txn->put(vault::Table::names, vault::IntegerKey(name).view(), name_row);
+  }
+  txn->put(vault::Table::head, vault::IntegerKey(0).view(), head_);
+  txn->append(vault::Table::log, vault::IntegerKey(next_log_++).view(), log_);
+  txn->commit();
+}
+
+}  // namespace strongroom::bench

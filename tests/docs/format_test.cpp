@@ -1,0 +1,771 @@
+// docs/format.md against the bytes of a real vault: every field on disk is in its tables with the
+// right size, everything the tables say is always written is there, and the associated data, keys,
+// sums and chains that the page describes open and verify what the program wrote.
+#include <sys/stat.h>
+
+#include <map>
+#include <optional>
+#include <set>
+
+#include "../vault/vault_fixture.h"
+#include "crypto/aead.h"
+#include "crypto/box.h"
+#include "crypto/key_slot.h"
+#include "crypto/sign.h"
+#include "markdown.h"
+#include "vault/guard.h"
+#include "vault/header.h"
+#include "vault/lmdb_engine.h"
+#include "vault/operations.h"
+#include "vault/recipient.h"
+
+using namespace strongroom;
+using namespace strongroom::vault;
+
+namespace {
+
+const std::string& page() {
+  static const std::string text = docs::read_text(docs::project_folder() / "docs/format.md");
+  return text;
+}
+
+// ---- tables of fields
+
+struct Field {
+  std::string size, written;
+};
+using Fields = std::map<std::uint32_t, Field>;
+
+bool size_fits(const std::string& documented, std::size_t size) {
+  if (documented == "n") return true;
+  if (documented == "8n") return size % 8 == 0;
+  return std::to_string(size) == documented;
+}
+
+/// One table of fields, and which of them the bytes had.
+class Body {
+ public:
+  explicit Body(const std::string& heading) : heading_(heading) {
+    for (const docs::Row& row : docs::table_below(page(), heading)) {
+      INFO(heading << " " << row[0]);
+      REQUIRE(row.size() == 5);
+      const auto id = static_cast<std::uint32_t>(std::stoul(row[0]));
+      REQUIRE((row[3] == "always" || row[3] == "sometimes" || row[3] == "reserved"));
+      REQUIRE(fields_.emplace(id, Field{row[1], row[3]}).second);
+    }
+  }
+
+  /// Checks one body that the program wrote.
+  void check(std::string_view bytes) {
+    ++bodies_;
+    std::set<std::uint32_t> here;
+    for (BodyReader body(bytes); body.next();) {
+      INFO(heading_ << ", field " << body.id() << " of " << body.bytes().size() << " bytes");
+      const auto at = fields_.find(body.id());
+      REQUIRE(at != fields_.end());
+      REQUIRE(size_fits(at->second.size, body.bytes().size()));
+      REQUIRE(at->second.written != "reserved");
+      here.insert(body.id());
+    }
+    for (const auto& [id, field] : fields_) {
+      INFO(heading_ << ", field " << id);
+      REQUIRE((field.written != "always" || here.count(id) == 1));
+    }
+    seen_.insert(here.begin(), here.end());
+  }
+
+  /// Everything that the table says is written was seen, and not always where it says sometimes.
+  void finish() const {
+    INFO(heading_);
+    REQUIRE(bodies_ > 0);
+    for (const auto& [id, field] : fields_) {
+      INFO("field " << id);
+      REQUIRE((field.written == "reserved") != (seen_.count(id) == 1));
+    }
+  }
+
+ private:
+  std::string heading_;
+  Fields fields_;
+  std::set<std::uint32_t> seen_;
+  int bodies_ = 0;
+};
+
+// ---- tables of offsets
+
+/// A table of offsets. Offsets must follow from the sizes.
+class Layout {
+ public:
+  explicit Layout(const std::string& heading) : heading_(heading) {
+    std::optional<std::size_t> next = 0;
+    for (const docs::Row& row : docs::table_below(page(), heading)) {
+      INFO(heading << ": " << row[2]);
+      REQUIRE(row.size() == 3);
+      Part part{0, std::nullopt, row[2]};
+      if (row[1] != "n") part.size = std::stoul(row[1]);
+      if (row[0] == "end") {
+        REQUIRE_FALSE(next);
+      } else {
+        REQUIRE(next);
+        part.offset = std::stoul(row[0]);
+        REQUIRE(part.offset == *next);
+      }
+      next = next && part.size ? std::optional(*next + *part.size) : std::nullopt;
+      parts_.push_back(std::move(part));
+    }
+    total_ = next;
+  }
+
+  /// All sizes are fixed, and this is their sum.
+  std::size_t total() const {
+    INFO(heading_);
+    REQUIRE(total_);
+    return *total_;
+  }
+
+  /// The bytes of the part that is described by these words, or by a text that begins with them.
+  std::string_view get(std::string_view bytes, const std::string& name) const {
+    const std::size_t i = find(name);
+    const Part& part = parts_[i];
+    if (i > 0 && part.offset == 0) return bytes.substr(bytes.size() - tail_from(i), *part.size);
+    const std::size_t end =
+        part.size ? part.offset + *part.size : bytes.size() - tail_from(i + 1);
+    REQUIRE(end <= bytes.size());
+    return bytes.substr(part.offset, end - part.offset);
+  }
+
+  /// Puts the parts together from what `bytes_of` gives for a part's description.
+  template <class BytesOf>
+  std::string build(const BytesOf& bytes_of) const {
+    std::string out;
+    for (const Part& part : parts_) {
+      const std::string bytes = bytes_of(part.name);
+      INFO(heading_ << ": " << part.name);
+      REQUIRE(part.size);
+      REQUIRE(bytes.size() == *part.size);
+      out += bytes;
+    }
+    return out;
+  }
+
+ private:
+  struct Part {
+    std::size_t offset;
+    std::optional<std::size_t> size;
+    std::string name;
+  };
+  std::size_t find(const std::string& name) const {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (parts_[i].name == name) return i;
+    }
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      if (parts_[i].name.compare(0, name.size(), name) == 0) return i;
+    }
+    throw std::runtime_error(heading_ + " has no " + name);
+  }
+  std::size_t tail_from(std::size_t i) const {
+    std::size_t size = 0;
+    for (; i < parts_.size(); ++i) size += *parts_[i].size;
+    return size;
+  }
+  std::string heading_;
+  std::vector<Part> parts_;
+  std::optional<std::size_t> total_;
+};
+
+bool begins(const std::string& text, std::string_view with) {
+  return text.compare(0, with.size(), with) == 0;
+}
+
+template <class T>
+std::string le(T value) {
+  std::string out;
+  append_le(out, value);
+  return out;
+}
+
+// ---- the vault that is looked at
+
+struct RawRow {
+  Table table;
+  std::string key, value;
+};
+
+std::vector<RawRow> rows_of(const std::string& file, bool root) {
+  EngineOptions options;
+  options.root_tables = root;
+  const auto engine = open_lmdb(file, options);
+  const auto txn = engine->begin_read();
+  std::vector<Table> tables{Table::names, Table::records, Table::chunks, Table::head, Table::log};
+  if (root) tables.insert(tables.end(), {Table::recipients, Table::root});
+  std::vector<RawRow> rows;
+  for (const Table table : tables) {
+    txn->scan(table, {}, [&](std::string_view key, std::string_view value) {
+      rows.push_back({table, std::string(key), std::string(value)});
+      return true;
+    });
+  }
+  return rows;
+}
+
+AuditEvent event_of(std::string_view tool) {
+  AuditEvent event;
+  event.time = 77;
+  event.principal = "test";
+  event.tool = tool;
+  return event;
+}
+
+/// Everything that this release writes, at least once.
+void write_everything(Vault& vault) {
+  const auto bank = vault.open_bank(kGlobalBank);
+  {
+    BankWrite write = bank->write(vault.stamp());
+    EntryDraft full = draft("full", "{\"a\":1}");
+    full.form = ValueForm::json;
+    full.tags = {"one", "two"};
+    full.expires = 5'000'000;
+    full.source = SourceKind::mcp;
+    full.session = random_id();
+    put_entry(write, std::nullopt, full, 20, 1000);
+    put_operation(write, "local:mcp", "op-1",
+                  {operation_payload(*bank, "request"), 1000, std::string(17, '\1')});
+    AuditEvent denied = event_of("agent_recall");
+    denied.permitted = false;
+    denied.rule = "default-deny";
+    denied.record = 1;
+    denied.count = 3;
+    denied.bytes = 12;
+    write.log(denied);
+    write.log(event_of("agent_remember"));
+    write.commit();
+  }
+  for (const char* value : {"1", "2", "3"}) put(vault, "often", value, EntryClass::normal, 3);
+  put(vault, "large", std::string(200'000, 'x'));
+  put(vault, "credential", "secret value", EntryClass::secret);
+  put(vault, "empty secret", "", EntryClass::secret);
+  put(vault, "gone", "value");
+  forget(vault, "gone");
+  vault.create_bank("second", "github.com/acme/app", event_of("bank create"));
+  vault.set_setting("scoping", "global", event_of("config set"));
+}
+
+struct Opened {
+  Opened() {
+    vault = test.open();
+    write_everything(*vault);
+    global = vault->open_bank(kGlobalBank);
+    root_rows = rows_of(test.path() + "/root.mdb", true);
+    bank_rows = rows_of(vault->bank_path(global->id()), false);
+  }
+  const std::string& root_row(Table table, std::uint64_t key) const {
+    for (const RawRow& row : root_rows) {
+      if (row.table == table && row.key == IntegerKey(key).view()) return row.value;
+    }
+    throw std::runtime_error("no such row");
+  }
+  TestVault test;
+  std::unique_ptr<Vault> vault;
+  std::shared_ptr<Bank> global;
+  std::vector<RawRow> root_rows, bank_rows;
+};
+
+// Associated data of an envelope, from the table.
+std::string envelope_aad(const crypto::Label& label, const Bank& bank, std::string_view row,
+                         std::uint64_t record) {
+  const Layout envelope("Envelope");
+  return Layout("Associated data of an envelope").build([&](const std::string& part) {
+    if (part == "label") return std::string(crypto::label_view(label));
+    if (part == "vault id") return std::string(view(bank.vault_id()));
+    if (part == "bank id") return std::string(view(bank.id()));
+    if (part == "kind u8") return std::string(envelope.get(row, "kind"));
+    if (part == "version u8") return std::string(envelope.get(row, "version"));
+    if (part == "suite u8") return std::string(envelope.get(row, "suite"));
+    if (part == "key version u32") return std::string(envelope.get(row, "key version"));
+    if (begins(part, "record id u64")) return le(record);
+    return std::string("?");
+  });
+}
+
+// Opens nonce | ciphertext | tag of an envelope and checks length, floor and padding by the page.
+std::string open_body(const crypto::SecretKey& key, const std::string& aad, std::string_view row,
+                      std::size_t floor) {
+  const Layout envelope("Envelope");
+  const std::string sealed = std::string(envelope.get(row, "nonce")) +
+                             std::string(envelope.get(row, "ciphertext")) +
+                             std::string(envelope.get(row, "tag"));
+  SecretBytes plain;
+  REQUIRE(crypto::open(key, aad, sealed, plain));
+  const auto length = load_le<std::uint32_t>(plain.view());
+  REQUIRE(plain.size() == crypto::padme(std::max<std::size_t>(floor, 4 + std::size_t{length})));
+  REQUIRE(plain.view().substr(4 + length).find_first_not_of('\0') == std::string_view::npos);
+  return std::string(plain.view().substr(4, length));
+}
+
+}  // namespace
+
+TEST_CASE("format.md: the labels are those of the code", "[docs][format]") {
+  std::set<std::string> documented, used;
+  for (const docs::Row& row : docs::table_below(page(), "Labels")) documented.insert(row[0]);
+  for (const crypto::Label& label : crypto::labels::kAll) {
+    used.insert(std::string(crypto::label_view(label).data()));
+  }
+  REQUIRE(documented == used);
+}
+
+TEST_CASE("format.md: the header file", "[docs][format]") {
+  const TestVault test(false);
+  const std::string bytes = slurp(test.path() + "/header");
+  const Layout layout("Header file");
+  REQUIRE(layout.total() == bytes.size());
+  REQUIRE(layout.get(bytes, "magic") == std::string_view("\x89SRV\r\n\x1A\n", 8));
+  const std::string magic(layout.get(bytes, "magic"));
+  std::string spelled = "magic:";
+  for (const char c : magic) {
+    std::string digits = hex({&c, 1});
+    for (char& digit : digits) digit = static_cast<char>(::toupper(digit));
+    spelled += " " + digits;
+  }
+  REQUIRE(docs::table_below(page(), "Header file")[0][2] == spelled);
+  REQUIRE(layout.get(bytes, "format number") == le(std::uint32_t{1}));
+  const Header header = decode_header(bytes);
+  REQUIRE(layout.get(bytes, "vault id") == view(header.vault_id));
+  REQUIRE(layout.get(bytes, "created") == le(header.created));
+  for (const char* zero : {"must_open", "must_write", "may_ignore"}) {
+    REQUIRE(layout.get(bytes, zero) == std::string(8, '\0'));
+  }
+  REQUIRE(layout.get(bytes, "checksum") ==
+          crypto::view(crypto::hash32(crypto::labels::kHeader, {bytes.substr(0, 96)})));
+}
+
+TEST_CASE("format.md: files and modes", "[docs][format]") {
+  const Opened opened;
+  std::set<std::string> patterns;
+  for (const docs::Row& row : docs::table_below(page(), "Files")) patterns.insert(row[0]);
+  REQUIRE(patterns == std::set<std::string>{"`header`", "`root.mdb`",
+                                            "`banks/<bank id in hex>.mdb`", "`*.mdb-lock`",
+                                            "`*.mdb.guard`", "`reserve`"});
+  const auto mode_of = [](const std::string& path) {
+    struct stat info {};
+    REQUIRE(::stat(path.c_str(), &info) == 0);
+    return info.st_mode & 07777;
+  };
+  REQUIRE(mode_of(opened.test.path()) == 0700);
+  REQUIRE(fs::exists(opened.vault->bank_path(opened.global->id())));
+  REQUIRE(opened.vault->bank_path(opened.global->id()) ==
+          opened.test.path() + "/banks/" + hex(view(opened.global->id())) + ".mdb");
+  const auto ends = [](const std::string& name, std::string_view end) {
+    return name.size() >= end.size() && name.substr(name.size() - end.size()) == end;
+  };
+  for (const auto& file : fs::recursive_directory_iterator(opened.test.path())) {
+    if (file.is_directory()) {
+      REQUIRE(file.path().filename() == "banks");
+      continue;
+    }
+    const std::string name = file.path().filename().string();
+    INFO(name);
+    REQUIRE((name == "header" || name == "reserve" || ends(name, ".mdb") ||
+             ends(name, ".mdb-lock") || ends(name, ".mdb.guard")));
+    REQUIRE(mode_of(file.path().string()) == 0600);
+  }
+  REQUIRE(slurp(opened.test.path() + "/reserve").size() == (1u << 20));
+}
+
+TEST_CASE("format.md: tables, kinds and envelopes", "[docs][format]") {
+  const Opened opened;
+  std::map<std::string, std::string> numbers;
+  for (const docs::Row& row : docs::table_below(page(), "Tables")) numbers[row[1]] = row[0];
+  const std::map<std::string, Table> tables = {
+      {"names", Table::names},           {"records", Table::records}, {"chunks", Table::chunks},
+      {"recipients", Table::recipients}, {"root", Table::root},       {"head", Table::head},
+      {"log", Table::log}};
+  REQUIRE(numbers.size() == tables.size());
+  REQUIRE(tables.size() == static_cast<std::size_t>(kTableCount));
+  for (const auto& [name, table] : tables) {
+    REQUIRE(numbers[name] == std::to_string(static_cast<int>(table)));
+  }
+
+  std::map<int, std::string> kinds;
+  for (const docs::Row& row : docs::table_below(page(), "Kinds")) kinds[std::stoi(row[0])] = row[2];
+  const std::map<Kind, int> enumerated = {
+      {Kind::entry, 1},     {Kind::head, 2},          {Kind::entry_tombstone, 3},
+      {Kind::memory, 4},    {Kind::document, 5},      {Kind::memory_tombstone, 6},
+      {Kind::link, 7},      {Kind::operation, 8},     {Kind::setting, 9},
+      {Kind::bank, 10},     {Kind::policy, 11},       {Kind::entity, 12},
+      {Kind::observation, 13}, {Kind::bank_offer, 14}};
+  REQUIRE(kinds.size() == enumerated.size());
+  for (const auto& [kind, number] : enumerated) REQUIRE(static_cast<int>(kind) == number);
+
+  const Layout envelope("Envelope");
+  std::set<int> seen;
+  const auto look = [&](std::string_view row) {
+    REQUIRE(envelope.get(row, "version") == "\1");
+    REQUIRE(envelope.get(row, "suite") == "\1");
+    REQUIRE(envelope.get(row, "key version") == le(std::uint32_t{1}));
+    REQUIRE(envelope.get(row, "nonce").size() == 24);
+    REQUIRE(envelope.get(row, "tag").size() == 16);
+    REQUIRE(row.size() >= kEnvelopeHeader + kRecordFloor + kEnvelopeTag);
+    seen.insert(envelope.get(row, "kind")[0]);
+  };
+  for (const auto* rows : {&opened.root_rows, &opened.bank_rows}) {
+    for (const RawRow& row : *rows) {
+      if (row.table == Table::records || row.table == Table::head || row.table == Table::chunks) {
+        look(row.value);
+      }
+    }
+  }
+  look(opened.root_row(Table::root, kPolicyKey));
+  for (const auto& [kind, written] : kinds) {
+    INFO("kind " << kind);
+    REQUIRE((written == "reserved") != (seen.count(kind) == 1));
+  }
+  REQUIRE(page().find("smallest record takes " +
+                      std::to_string(kEnvelopeHeader + kRecordFloor + kEnvelopeTag)) !=
+          std::string::npos);
+  REQUIRE(page().find("smallest head " +
+                      std::to_string(kEnvelopeHeader + kHeadFloor + kEnvelopeTag)) !=
+          std::string::npos);
+}
+
+TEST_CASE("format.md: the root record and its recipients", "[docs][format]") {
+  const Opened opened;
+  const std::string& row = opened.root_row(Table::root, kRootKey);
+  const VaultId& vault_id = opened.vault->header().vault_id;
+  const Layout layout("Root record");
+  const std::string_view bytes = layout.get(row, "body");
+  REQUIRE(load_le<std::uint32_t>(layout.get(row, "body length")) == bytes.size());
+  Body fields("Root body");
+  fields.check(bytes);
+  fields.finish();
+  std::string message(crypto::label_view(crypto::labels::kSignRoot));
+  message.append(view(vault_id)).append(row, 0, row.size() - 64);
+  REQUIRE(crypto::verify_signature(crypto::view(opened.vault->root().admin_public_key), message,
+                                   layout.get(row, "signature")));
+
+  const Layout one("Recipient in the root");
+  for (BodyReader reader(bytes); reader.next();) {
+    if (reader.id() == 3) {
+      REQUIRE(reader.bytes() == slurp(opened.test.path() + "/header").substr(96));
+    }
+    if (reader.id() == 11) {
+      REQUIRE(reader.bytes().substr(8) ==
+              crypto::view(crypto::hash32(crypto::labels::kPolicyHash,
+                                          {opened.root_row(Table::root, kPolicyKey)})));
+    }
+    if (reader.id() != 13) continue;
+    std::string_view in = reader.bytes();
+    const std::uint64_t count = take_varint(in);
+    REQUIRE(count == 2);
+    REQUIRE(in.size() == count * one.total());
+    for (; !in.empty(); in.remove_prefix(one.total())) {
+      const std::string_view listed = in.substr(0, one.total());
+      const auto at = std::find_if(opened.root_rows.begin(), opened.root_rows.end(),
+                                   [&](const RawRow& r) {
+                                     return r.table == Table::recipients &&
+                                            r.key == one.get(listed, "recipient id");
+                                   });
+      REQUIRE(at != opened.root_rows.end());
+      REQUIRE(one.get(listed, "role") == at->value.substr(2, 1));
+      REQUIRE(one.get(listed, "public key") == at->value.substr(168, 32));
+      REQUIRE(one.get(listed, "expires") == std::string(8, '\0'));
+    }
+  }
+}
+
+TEST_CASE("format.md: recipient rows, slots and the owner's box", "[docs][format]") {
+  const Opened opened;
+  const VaultId& vault_id = opened.vault->header().vault_id;
+  const Layout layout("Recipient row");
+  const Layout slot_aad("Associated data of a slot");
+  Body box_fields("Owner box");
+  int owners = 0, admins = 0;
+  for (const RawRow& raw : opened.root_rows) {
+    if (raw.table != Table::recipients) continue;
+    const std::string& row = raw.value;
+    const bool admin = layout.get(row, "role") == "\3";
+    ++(admin ? admins : owners);
+    REQUIRE(layout.get(row, "method") == "\2");
+    REQUIRE(layout.get(row, "admin public key") ==
+            crypto::view(opened.vault->root().admin_public_key));
+    const auto box_length = load_le<std::uint32_t>(layout.get(row, "box length"));
+    REQUIRE(row.size() == 204 + std::size_t{box_length});
+    REQUIRE((box_length == 0) == admin);
+
+    // Key-encryption key, commitment and wrapping, by the page.
+    const crypto::SecretKey kek =
+        crypto::derive(opened.test.key, crypto::labels::kSlotFile, layout.get(row, "salt"));
+    REQUIRE(layout.get(row, "commitment") ==
+            crypto::derive(kek, crypto::labels::kSlotCommit, {}).view());
+    const std::string aad = slot_aad.build([&](const std::string& part) {
+      if (begins(part, "label")) return std::string(crypto::label_view(crypto::labels::kAadSlot));
+      if (part == "vault id") return std::string(view(vault_id));
+      if (part == "recipient id") return raw.key;
+      if (begins(part, "bytes 0 to 63")) return row.substr(0, 64);
+      if (begins(part, "bytes 168 to 199")) return row.substr(168, 32);
+      return std::string("?");
+    });
+    SecretBytes secret;
+    REQUIRE(crypto::open(crypto::derive(kek, crypto::labels::kSlotWrap, {}), aad,
+                         row.substr(96, 24 + 48), secret));
+    if (admin) {
+      REQUIRE(crypto::view(crypto::sign_public_key(
+                  crypto::SecretKey::from_bytes(secret.view()))) ==
+              layout.get(row, "public key of the recipient"));
+      continue;
+    }
+    SecretBytes box;
+    REQUIRE(crypto::box_open(crypto::SecretKey::from_bytes(secret.view()),
+                             crypto::view(opened.vault->root().box_public_key),
+                             row.substr(204), box));
+    box_fields.check(box.view());
+  }
+  box_fields.finish();
+  REQUIRE(owners == 1);
+  REQUIRE(admins == 1);
+}
+
+TEST_CASE("format.md: the policy row", "[docs][format]") {
+  const Opened opened;
+  BankRead root = opened.vault->bank0().read();
+  const auto secret = get_setting(root, reserved::kPolicySecret);
+  REQUIRE(secret);
+  const std::string& row = opened.root_row(Table::root, kPolicyKey);
+  const std::string aad =
+      envelope_aad(crypto::labels::kAadPolicy, opened.vault->bank0(), row, 0);
+  Body fields("Policy body");
+  fields.check(open_body(crypto::SecretKey::from_bytes(secret->view()), aad, row, 256));
+  fields.finish();
+}
+
+TEST_CASE("format.md: records, heads and names", "[docs][format]") {
+  const Opened opened;
+  std::map<int, Body> bodies;
+  bodies.emplace(1, "Entry");
+  bodies.emplace(3, "Entry tombstone");
+  bodies.emplace(8, "Operation");
+  bodies.emplace(9, "Setting");
+  bodies.emplace(10, "Bank");
+  Body heads("Bank head");
+  const Layout pair("Names");
+  const Layout row_set("Row set");
+  REQUIRE(pair.total() == kNamePairBytes);
+
+  const auto look = [&](const Bank& bank, const std::vector<RawRow>& rows) {
+    // The keys, by the page.
+    std::set<std::uint64_t> ids;
+    crypto::MultisetHash sum;
+    std::uint64_t counted = 0;
+    std::string head_body;
+    for (const RawRow& row : rows) {
+      const std::string prefix{static_cast<char>(row.table), static_cast<char>(row.key.size())};
+      const bool sealed = row.table == Table::records || row.table == Table::chunks ||
+                          (row.table == Table::root && row.key == IntegerKey(1).view());
+      if (row.table != Table::head && row.table != Table::log) {
+        const std::string element =
+            sealed ? row.value.substr(0, 31) + row.value.substr(row.value.size() - 16) : row.value;
+        sum.add(bank.keys().set, {prefix, row.key, element});
+        ++counted;
+      }
+      if (row.table == Table::records) {
+        const auto id = load_le<std::uint64_t>(row.key);
+        ids.insert(id);
+        const std::string aad = envelope_aad(crypto::labels::kAadRecord, bank, row.value, id);
+        const std::string body = open_body(bank.keys().records, aad, row.value, 256);
+        const int kind = Layout("Envelope").get(row.value, "kind")[0];
+        INFO("kind " << kind);
+        REQUIRE(bodies.count(kind) == 1);
+        bodies.at(kind).check(body);
+      } else if (row.table == Table::head) {
+        const std::string aad = envelope_aad(crypto::labels::kAadHead, bank, row.value, 0);
+        head_body = open_body(bank.keys().head, aad, row.value, 512);
+        heads.check(head_body);
+      }
+    }
+    for (BodyReader head(head_body); head.next();) {
+      std::string_view in = head.bytes();
+      if (head.id() == 5) {
+        REQUIRE(take_varint(in) == 1);
+        REQUIRE(in.size() == row_set.total());
+        REQUIRE(row_set.get(in, "key version") == le(std::uint32_t{1}));
+        REQUIRE(row_set.get(in, "rows") == le(counted));
+        REQUIRE(row_set.get(in, "sum") == sum.bytes());
+      } else if (head.id() == 3) {
+        const std::uint64_t replicas = take_varint(in);
+        REQUIRE(in.size() == replicas * 24);
+      } else if (head.id() == 7) {
+        REQUIRE(load_le<std::uint64_t>(in) > *ids.rbegin());
+      }
+    }
+    for (const RawRow& row : rows) {
+      if (row.table != Table::names) continue;
+      REQUIRE(row.key.size() == 8);
+      REQUIRE(row.value.size() % pair.total() == 0);
+      REQUIRE(ids.count(load_le<std::uint64_t>(pair.get(row.value, "record id"))) == 1);
+      REQUIRE(pair.get(row.value, "key version") == le(std::uint32_t{1}));
+    }
+  };
+  look(opened.vault->bank0(), opened.root_rows);
+  look(*opened.global, opened.bank_rows);
+  for (const auto& [kind, body] : bodies) body.finish();
+  heads.finish();
+}
+
+TEST_CASE("format.md: keys of a bank and the name hash", "[docs][format]") {
+  const Opened opened;
+  const auto bank_key = crypto::SecretKey::random();
+  const Bank& bank = *opened.global;
+  const BankKeys keys =
+      BankKeys::make(bank.vault_id(), bank.id(), 1, bank_key, crypto::SecretKey());
+  const std::string context = std::string(view(bank.vault_id())) + std::string(view(bank.id())) +
+                              le(std::uint32_t{1});
+  const std::map<std::string, const crypto::SecretKey*> made = {
+      {"K_names", &keys.names}, {"K_records", &keys.records}, {"K_chunks", &keys.chunks},
+      {"K_index", &keys.index}, {"K_set", &keys.set},         {"K_head", &keys.head},
+      {"K_log", &keys.log}};
+  const auto table = docs::table_below(page(), "Keys of a bank");
+  REQUIRE(table.size() == made.size());
+  for (const docs::Row& row : table) {
+    INFO(row[0]);
+    REQUIRE(made.count(row[0]) == 1);
+    REQUIRE(made.at(row[0])->view() ==
+            crypto::derive(bank_key, crypto::make_label(row[1]), context).view());
+  }
+  const std::string hashed = std::string("\1\4", 2) + "full";
+  REQUIRE(bank.name_hash(Kind::entry, "full") ==
+          crypto::keyed_hash16(bank.keys().names, crypto::labels::kName, {hashed}));
+}
+
+TEST_CASE("format.md: chunks", "[docs][format]") {
+  const Opened opened;
+  const Bank& bank = *opened.global;
+  BankRead read = bank.read();
+  const Layout layout("Associated data of a chunk");
+  for (const char* name : {"large", "credential", "empty secret"}) {
+    SecretBytes plain;
+    const auto found = find_entry(read, name, plain);
+    const Entry& entry = *found->entry;
+    const bool secret = entry.entry_class == EntryClass::secret;
+    const std::uint64_t chunks = std::max<std::uint64_t>(1, (entry.bytes + 65472) / 65473);
+    const crypto::SecretKey key = crypto::derive(secret ? bank.keys().secret : bank.keys().chunks,
+                                                 crypto::labels::kChunk, view(entry.content_id));
+    std::string value;
+    for (std::uint32_t index = 0; index < chunks; ++index) {
+      std::string chunk_key(view(entry.content_id));
+      for (int shift = 24; shift >= 0; shift -= 8) {
+        chunk_key.push_back(static_cast<char>(index >> shift));
+      }
+      const auto at = std::find_if(
+          opened.bank_rows.begin(), opened.bank_rows.end(),
+          [&](const RawRow& r) { return r.table == Table::chunks && r.key == chunk_key; });
+      REQUIRE(at != opened.bank_rows.end());
+      const bool last = index + 1 == chunks;
+      const std::string aad = layout.build([&](const std::string& part) {
+        if (begins(part, "associated data of an envelope")) {
+          return envelope_aad(crypto::labels::kAadChunk, bank, at->value, entry.id);
+        }
+        if (part == "content id") return std::string(view(entry.content_id));
+        if (part == "index u32") return le(index);
+        return std::string(1, last ? '\1' : '\0');
+      });
+      SecretBytes part;
+      REQUIRE(crypto::open(key, aad, at->value.substr(7), part));
+      const std::uint64_t left = entry.bytes - std::uint64_t{index} * 65473;
+      REQUIRE(part.size() ==
+              (last ? std::min<std::size_t>(
+                          65473, crypto::padme(std::max<std::size_t>(256, std::size_t{left})))
+                    : 65473));
+      if (!last) REQUIRE(at->value.size() == 65520);
+      value.append(part.view());
+    }
+    value.resize(static_cast<std::size_t>(entry.bytes));
+    REQUIRE(entry.content_hash ==
+            crypto::view(crypto::hash32(crypto::labels::kContentHash, {value})));
+  }
+}
+
+TEST_CASE("format.md: the log", "[docs][format]") {
+  const Opened opened;
+  const crypto::SecretKey audit = opened.vault->audit_secret();
+  const Layout layout("Log");
+  const Layout aad_layout("Associated data of an event");
+  Body events("Event");
+  const auto look = [&](const Bank& bank, const std::vector<RawRow>& rows) {
+    crypto::Hash32 chain{};
+    std::uint64_t sequence = 1;
+    std::map<std::string, std::pair<crypto::SecretKey, std::uint32_t>> sessions;
+    for (const RawRow& raw : rows) {
+      if (raw.table != Table::log) continue;
+      const std::string& row = raw.value;
+      REQUIRE(raw.key == le(sequence));
+      REQUIRE(layout.get(row, "version") == "\1");
+      REQUIRE(layout.get(row, "suite") == "\1");
+      const auto step = load_le<std::uint32_t>(layout.get(row, "step"));
+      const std::string id(layout.get(row, "session id"));
+      if (layout.get(row, "kind") == "\1") {
+        REQUIRE(row.size() == 24 + 80);
+        SecretBytes key;
+        REQUIRE(crypto::sealed_box_open(audit, row.substr(24), key));
+        sessions[id] = {crypto::SecretKey::from_bytes(key.view()), step};
+      } else {
+        REQUIRE(layout.get(row, "kind") == "\2");
+        auto& [key, at] = sessions.at(id);
+        for (; at < step; ++at) key = crypto::derive(key, crypto::labels::kLogNext, {});
+        const std::string aad = aad_layout.build([&](const std::string& part) {
+          if (begins(part, "label")) {
+            return std::string(crypto::label_view(crypto::labels::kAadLog));
+          }
+          if (part == "vault id") return std::string(view(bank.vault_id()));
+          if (part == "bank id") return std::string(view(bank.id()));
+          if (begins(part, "bytes 0 to 23")) return row.substr(0, 24);
+          if (part == "sequence u64") return le(sequence);
+          return std::string(crypto::view(chain));
+        });
+        SecretBytes plain;
+        REQUIRE(crypto::open(crypto::derive(key, crypto::labels::kLogKey, {}), aad, row.substr(24),
+                             plain));
+        const auto length = load_le<std::uint32_t>(plain.view());
+        REQUIRE(plain.size() ==
+                crypto::padme(std::max<std::size_t>(64, 4 + std::size_t{length})));
+        events.check(plain.view().substr(4, length));
+      }
+      chain = crypto::keyed_hash32(bank.keys().log, crypto::labels::kLogChain,
+                                   {crypto::view(chain), le(sequence), row});
+      ++sequence;
+    }
+    BankRead read = bank.read();
+    REQUIRE(read.head().log_next == sequence);
+    REQUIRE(read.head().log_chain == chain);
+  };
+  look(opened.vault->bank0(), opened.root_rows);
+  look(*opened.global, opened.bank_rows);
+  events.finish();
+}
+
+TEST_CASE("format.md: anchor and guard", "[docs][format]") {
+  const Opened opened;
+  const VaultId& vault_id = opened.vault->header().vault_id;
+  const std::string path = opened.test.dir / ("state/strongroom/anchors/" + hex(view(vault_id)));
+  const std::string bytes = slurp(path);
+  REQUIRE(fs::exists(path + ".lock"));
+  const Layout layout("Anchor");
+  REQUIRE(layout.get(bytes, "replica id") == view(opened.vault->anchor().replica()));
+  REQUIRE(layout.get(bytes, "newest root version") == le(std::uint64_t{1}));
+  REQUIRE(layout.get(bytes, "checksum") ==
+          crypto::view(crypto::hash32(crypto::labels::kAnchor,
+                                      {view(vault_id), bytes.substr(0, bytes.size() - 32)})));
+  std::string_view in = layout.get(bytes, "varint count");
+  REQUIRE(take_varint(in) == 3);  // bank 0, global, second
+  while (!in.empty()) {
+    const std::string id(in.substr(0, 16));
+    in.remove_prefix(16);
+    const std::uint64_t replicas = take_varint(in);
+    REQUIRE(replicas == 1);
+    in.remove_prefix(replicas * 24 + 16);
+  }
+
+  const std::string guard = slurp(guard_path(opened.test.path() + "/root.mdb"));
+  REQUIRE(guard_path("x.mdb") == "x.mdb.guard");
+  REQUIRE(begins(guard, "pidns "));
+  REQUIRE(guard.find(" boot ") != std::string::npos);
+  REQUIRE(guard.back() == '\n');
+}
