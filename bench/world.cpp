@@ -8,7 +8,6 @@
 #include "base/time.h"
 #include "service/unlocker.h"
 #include "service/vault_admin.h"
-#include "vault/entries.h"
 
 namespace strongroom::bench {
 namespace {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "service/memory_service.h"
+#include "vault/entries.h"
 #include "vault/vault.h"
 
 namespace strongroom::bench {

@@ -82,28 +82,30 @@ std::string all_value_options(const std::vector<Node>& nodes) {
 // the table can come next. Shared by bash and zsh, whose word arrays differ by one.
 std::string path_function(const std::vector<Node>& nodes, const std::string& first,
                           const std::string& last) {
-  std::string text = "  local path= word skip= i\n";
+  std::string text = "  local so_far= word skip= i\n";
   text += "  for ((i = " + first + "; i < " + last + "; i++)); do\n";
   text += "    word=${words[i]}\n";
   text += "    if [[ -n $skip ]]; then skip=; continue; fi\n";
   text += "    case $word in\n";
   text += "      " + all_value_options(nodes) + ") skip=1 ;;\n";
   text += "      -*) ;;\n";
-  text += "      *) _strongroom_next \"$path\"\n";
+  text += "      *) _strongroom_next \"$so_far\"\n";
   text +=
-      "         if [[ \" $commands \" == *\" $word \"* ]]; then path=\"${path:+$path }$word\"; fi "
+      "         if [[ \" $next_commands \" == *\" $word \"* ]]; then so_far=\"${so_far:+$so_far "
+      "}$word\"; fi "
       ";;\n";
   text += "    esac\n  done\n";
-  text += "  _strongroom_next \"$path\"\n";
+  text += "  _strongroom_next \"$so_far\"\n";
   return text;
 }
 
 std::string table_function(const std::vector<Node>& nodes) {
-  std::string text = "_strongroom_next() {\n  commands= options=\n  case $1 in\n";
+  std::string text = "_strongroom_next() {\n  next_commands= next_options=\n  case $1 in\n";
   for (const Node& node : nodes) {
     const std::string options = texts(node.flags) + " " + texts(node.options);
-    text += "    " + shell_quoted(node.path) + ") commands=" + shell_quoted(texts(node.commands)) +
-            " options=" + shell_quoted(options) + " ;;\n";
+    text += "    " + shell_quoted(node.path) +
+            ") next_commands=" + shell_quoted(texts(node.commands)) +
+            " next_options=" + shell_quoted(options) + " ;;\n";
   }
   return text + "  esac\n}\n";
 }
@@ -111,29 +113,31 @@ std::string table_function(const std::vector<Node>& nodes) {
 std::string bash_script(const std::vector<Node>& nodes) {
   const Node& root = nodes.front();
   std::string text = "# bash completion for strongroom\n" + table_function(nodes);
-  text += "_strongroom() {\n  local commands options\n  local -a words=(\"${COMP_WORDS[@]}\")\n";
+  text +=
+      "_strongroom() {\n  local next_commands next_options\n  local -a "
+      "words=(\"${COMP_WORDS[@]}\")\n";
   text += "  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]}\n";
   text += "  COMPREPLY=()\n";
   text += path_function(nodes, "1", "COMP_CWORD");
   text += "  case $previous in\n    " + all_value_options(nodes) +
           ") COMPREPLY=($(compgen -f -- \"$current\")); return ;;\n  esac\n";
   text += "  if [[ $current == -* ]]; then\n";
-  text += "    COMPREPLY=($(compgen -W \"$options " + texts(root.flags) + " " +
+  text += "    COMPREPLY=($(compgen -W \"$next_options " + texts(root.flags) + " " +
           texts(root.options) + "\" -- \"$current\"))\n";
-  text += "  else\n    COMPREPLY=($(compgen -W \"$commands\" -- \"$current\"))\n  fi\n}\n";
+  text += "  else\n    COMPREPLY=($(compgen -W \"$next_commands\" -- \"$current\"))\n  fi\n}\n";
   return text + "complete -o default -F _strongroom strongroom\n";
 }
 
 std::string zsh_script(const std::vector<Node>& nodes) {
   const Node& root = nodes.front();
   std::string text = "#compdef strongroom\n" + table_function(nodes);
-  text += "_strongroom() {\n  local commands options\n";
+  text += "_strongroom() {\n  local next_commands next_options\n";
   text += path_function(nodes, "2", "CURRENT");
   text += "  case ${words[CURRENT-1]} in\n    " + all_value_options(nodes) +
           ") _files; return ;;\n  esac\n";
   text += "  if [[ ${words[CURRENT]} == -* ]]; then\n";
-  text += "    compadd -- ${=options} " + texts(root.flags) + " " + texts(root.options) + "\n";
-  text += "  elif [[ -n $commands ]]; then\n    compadd -- ${=commands}\n";
+  text += "    compadd -- ${=next_options} " + texts(root.flags) + " " + texts(root.options) + "\n";
+  text += "  elif [[ -n $next_commands ]]; then\n    compadd -- ${=next_commands}\n";
   text += "  else\n    _files\n  fi\n}\n";
   text += "if [[ $zsh_eval_context[-1] == loadautofunc ]]; then _strongroom \"$@\"; ";
   return text + "else compdef _strongroom strongroom; fi\n";

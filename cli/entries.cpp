@@ -57,9 +57,19 @@ SecretBytes value_to_store(Context& context, const SetOptions& set) {
   return read_secret(0, service::kMaxValueBytes, "value");
 }
 
+// The reader's own errors name the place by its members, which are part of the value.
+Json parse_json(std::string_view text) {
+  try {
+    return Json::parse(text, "value");
+  } catch (const Error&) {
+    throw Error::invalid("value",
+                         "is not one JSON value (UTF-8, no duplicate members, at most 64 levels)");
+  }
+}
+
 // A JSON string is stored as its text, anything else as compact JSON: as over MCP.
-SecretBytes parse_json_value(SecretBytes given, service::ValueForm& form) {
-  const Json value = Json::parse(given.view(), "value");
+SecretBytes parse_json_value(const SecretBytes& given, service::ValueForm& form) {
+  const Json value = parse_json(given.view());
   if (value.is_string()) return SecretBytes(value.as_string());
   form = service::ValueForm::json;
   std::string compact = json_compact(value.raw());
@@ -71,7 +81,7 @@ SecretBytes parse_json_value(SecretBytes given, service::ValueForm& form) {
 int set_entry(Context& context, SetOptions& set) {
   SecretBytes value = value_to_store(context, set);
   service::RememberRequest request;
-  if (set.json_value) value = parse_json_value(std::move(value), request.form);
+  if (set.json_value) value = parse_json_value(value, request.form);
   request.key = set.key;
   request.value = value.view();
   if (!set.tags.empty()) request.tags = set.tags;

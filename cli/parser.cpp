@@ -36,7 +36,7 @@ std::vector<std::string> prepared(const std::vector<std::string>& arguments) {
       // "--bank=" is an empty value; CLI11 would take the next argument instead.
       out.push_back(argument.substr(0, equals));
       out.push_back(literal(""));
-    } else if (argument == "++" || argument.empty()) {
+    } else if (argument == "++" || argument.empty() || argument.front() == '[') {
       out.push_back(literal(argument));
     } else {
       out.push_back(argument);
@@ -144,6 +144,8 @@ Command& Command::positionals(const std::string& name, std::vector<std::string>&
                               const std::string& help) {
   add_value(
       name, "", help, [&to](const std::string& text) { to.push_back(text); }, true, false);
+  // Without this CLI11 gives a positional one argument only.
+  app_->get_option(name)->allow_extra_args();
   return *this;
 }
 

@@ -60,8 +60,8 @@ int check_policy(Context& context, const std::optional<std::string>& path) {
 int seal_policy(Context& context, const std::string& path) {
   const std::string text = read_text(path, "policy file");
   const std::vector<std::string> findings = VaultAdmin::check_policy(text);
-  if (!context.json()) show_findings(findings);
   VaultAdmin(context.admin_options()).seal_policy(text);
+  if (!context.json()) show_findings(findings);
   report_sealed(context, findings);
   return 0;
 }

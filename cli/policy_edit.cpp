@@ -50,7 +50,7 @@ int edit_policy(Context& context) {
     }
     const auto findings = check(context, text);
     if (!findings) continue;
-    show_findings(*findings);
+    if (!context.json()) show_findings(*findings);
     service::VaultAdmin(context.admin_options()).seal_policy(text);
     report_sealed(context, *findings);
     return 0;

@@ -18,9 +18,9 @@ void MemoryService::State::log_read(const std::shared_ptr<vault::Bank>& bank, st
   // The owner's read-only processes write nothing, audit included; their replies say so.
   if (options.read_only) return;
   if (buffered_calls == 0) buffered_since = last_call;
-  auto [at, is_new] = reads.try_emplace(ReadKey{bank.get(), record, tool.data()});
+  auto [at, is_new] = reads.try_emplace(ReadKey{bank->id(), record, tool.data(), found});
   if (is_new) {
-    at->second.bank = bank;
+    at->second.bank = bank->name();
     at->second.event = event(tool, rule);
     at->second.event.record = record;
     at->second.event.bytes = bytes;
@@ -35,15 +35,18 @@ void MemoryService::State::log_read(const std::shared_ptr<vault::Bank>& bank, st
 }
 
 void MemoryService::State::flush() {
-  if (reads.empty() || !vault) return;
-  std::map<vault::Bank*, std::vector<vault::AuditEvent>> by_bank;
-  for (const auto& [key, read] : reads) by_bank[read.bank.get()].push_back(read.event);
-  for (auto& [bank, events] : by_bank) {
+  if (reads.empty()) return;
+  if (!vault) ensure_open();
+  std::map<std::string, std::vector<vault::AuditEvent>> by_bank;
+  for (const auto& [key, read] : reads) by_bank[read.bank].push_back(read.event);
+  for (auto& [name, events] : by_bank) {
+    const auto bank = open(name);
+    if (!bank) vault::throw_corrupt("a bank that was read is no longer listed");
     vault::BankWrite write = bank->write(vault->stamp());
     for (vault::AuditEvent& entry : events) write.log(std::move(entry));
     write.commit();
     // What is on disk leaves the buffer; a failure in the next bank keeps only that bank's.
-    std::erase_if(reads, [&](const auto& item) { return item.first.bank == bank; });
+    std::erase_if(reads, [&](const auto& item) { return item.second.bank == name; });
   }
   buffered_calls = 0;
 }

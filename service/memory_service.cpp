@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::int64_t kMaxTtlSeconds = std::int64_t{100} * 366 * 24 * 3600;
 constexpr std::size_t kMaxOperationId = 256;
-constexpr std::size_t kDefaultRevisions = 20;
 
 policy::ValueClass policy_class(vault::EntryClass entry_class) {
   return entry_class == vault::EntryClass::secret ? policy::ValueClass::secret
@@ -153,9 +152,11 @@ class Remember {
   Remember(MemoryService::State& state, const RememberRequest& request, vault::Bank& bank)
       : state_(state), request_(request), bank_(bank), write_(bank.write(state.vault->stamp())) {}
 
-  void run(RememberResult& result, const std::optional<Credential>& in_value) {
+  /// The denial, when policy decides against it; logging that needs the write transaction ended.
+  std::optional<policy::Decision> run(RememberResult& result,
+                                      const std::optional<Credential>& in_value) {
     const TimeMs now = now_ms();
-    if (answered_before(result, now)) return;
+    if (answered_before(result, now)) return std::nullopt;
     SecretBytes plain;
     const auto current = vault::find_entry(write_, request_.key, plain);
     const bool exists = current && current->entry && !current->entry->expired(now);
@@ -166,6 +167,7 @@ class Remember {
                                                               : std::vector<std::string>{};
     // Before the revision is compared: a conflict tells the caller what the revision is.
     const policy::Decision decision = decide(stored, tags, entry_class);
+    if (!decision.permitted) return decision;
     check_revision(exists ? current->entry->revision : 0);
     if (in_value && entry_class == vault::EntryClass::normal && !request_.allow_secret) {
       throw_credential(*in_value);
@@ -182,7 +184,7 @@ class Remember {
     draft.source = source_kind(state_.options.source);
     draft.session = state_.session;
     draft.trust = state_.options.source == "cli" ? vault::Trust::owner : vault::Trust::agent;
-    const vault::PutResult put = vault::put_entry(write_, current, draft, keep(), now);
+    const vault::PutResult put = vault::put_entry(write_, current, draft, state_.revisions, now);
     result.revision = put.revision;
     result.updated = now;
     result.entry_class = static_cast<EntryClass>(entry_class);
@@ -196,9 +198,8 @@ class Remember {
     event.bytes = request_.value.size();
     write_.log(std::move(event));
     write_.commit();
+    return std::nullopt;
   }
-
-  std::optional<policy::Decision> denied() const { return denied_; }
 
  private:
   bool answered_before(RememberResult& result, TimeMs now) {
@@ -213,6 +214,8 @@ class Remember {
       throw Error(Code::conflict, "Conflict: operation_id was used for another write.");
     }
     decode_reply(before->reply, result);
+    write_.log(state_.event(tool::kRemember, "repeated"));
+    write_.commit();
     return true;
   }
 
@@ -245,16 +248,7 @@ class Remember {
       policy::Decision on_current = state_.policy.decide(request);
       if (!on_current.permitted) decision = std::move(on_current);
     }
-    if (!decision.permitted) {
-      denied_ = decision;
-      throw Error::verbatim(Code::denied, decision.text());
-    }
     return decision;
-  }
-
-  std::size_t keep() {
-    const auto set = state_.vault->setting("revisions");
-    return set ? std::stoul(*set) : kDefaultRevisions;
   }
 
   MemoryService::State& state_;
@@ -262,7 +256,6 @@ class Remember {
   vault::Bank& bank_;
   vault::BankWrite write_;
   crypto::Hash32 payload_{};
-  std::optional<policy::Decision> denied_;
 };
 
 policy::Decision read_only_denial() {
@@ -305,18 +298,7 @@ RememberResult MemoryService::remember(const RememberRequest& request) {
     RememberResult result;
     result.key = request.key;
     result.place = {banks.write, banks.notes};
-    std::optional<policy::Decision> denied;
-    try {
-      Remember work(state, request, *bank);
-      try {
-        work.run(result, in_value);
-      } catch (...) {
-        denied = work.denied();
-        throw;
-      }
-    } catch (const Error&) {
-      if (!denied) throw;
-    }
+    const auto denied = Remember(state, request, *bank).run(result, in_value);
     if (denied) state.deny(banks.write, tool::kRemember, *denied);
     return result;
   });
@@ -366,7 +348,9 @@ std::optional<RecalledValue> MemoryService::recall(const RecallRequest& request)
       if (rule == nullptr) state.deny(name, tool::kRecall, state.policy.decide(asked));
 
       const std::uint64_t offset = std::min(request.offset, entry.bytes);
-      std::uint64_t size = std::min(entry.bytes - offset, request.max_bytes);
+      // At least one whole character a part, so that reading part by part always gets on.
+      const std::uint64_t wanted = std::max<std::uint64_t>(request.max_bytes, 4);
+      std::uint64_t size = std::min(entry.bytes - offset, wanted);
       if (entry.entry_class == vault::EntryClass::secret) {
         vault::AuditEvent event = state.event(tool::kRecall, *rule);
         event.record = entry.id;
@@ -376,6 +360,9 @@ std::optional<RecalledValue> MemoryService::recall(const RecallRequest& request)
         state.log_read(bank, tool::kRecall, *rule, entry.id, size);
       }
       vault::read_value(view, entry, offset, size, value.value);
+      if (size > 0 && (value.value.data()[0] & 0xC0) == 0x80) {
+        throw Error::invalid("offset", "is inside a character");
+      }
       if (offset + size < entry.bytes) {
         value.value.resize(utf8_whole_length(value.value.view()));
         size = value.value.size();
@@ -523,7 +510,6 @@ void MemoryService::close_if_idle(TimeMs idle) {
 
 void MemoryService::close() {
   const std::lock_guard lock(state_->mutex);
-  if (!state_->vault) return;
   state_->flush();
   state_->close_vault();
 }

@@ -47,13 +47,8 @@ Banks MemoryService::State::resolve(const std::string& explicit_bank) {
   banks.chosen_by = project->chosen_by;
   banks.may_create = true;
   if (!project->note.empty()) banks.notes.push_back(project->note);
-  Scoping scoping = Scoping::per_project_tagged;
-  if (project->scoping) {
-    scoping = *project->scoping;
-  } else if (vault) {
-    if (const auto set = vault->setting("scoping")) scoping = parse_scoping(*set).value_or(scoping);
-  }
-  if (scoping == Scoping::global) {
+  const Scoping mode = project->scoping.value_or(scoping);
+  if (mode == Scoping::global) {
     banks.write = global;
     banks.read = {global};
     banks.chosen_by = "scoping";
@@ -69,7 +64,7 @@ Banks MemoryService::State::resolve(const std::string& explicit_bank) {
   call_bank = banks.write;
   banks.creator = project->identity;
   banks.read = {project->bank};
-  if (scoping == Scoping::per_project_tagged && project->bank != global) {
+  if (mode == Scoping::per_project_tagged && project->bank != global) {
     banks.read.push_back(global);
   }
   if (vault && project->chosen_by == "config" && project->bank != global) {

@@ -34,6 +34,7 @@ void MemoryService::State::ensure_open() {
     changed = true;
   }
   if (!changed) return;
+  load_settings();
   const vault::Vault::PolicyState& sealed = vault->policy();
   if (!sealed.text) {
     policy = policy::Policy::deny_all(sealed.reason);
@@ -46,10 +47,16 @@ void MemoryService::State::ensure_open() {
   }
 }
 
+void MemoryService::State::load_settings() {
+  const auto mode = vault->setting("scoping");
+  scoping = mode ? parse_scoping(*mode).value_or(Scoping::per_project_tagged)
+                 : Scoping::per_project_tagged;
+  const auto keep = vault->setting("revisions");
+  revisions = keep ? std::stoul(*keep) : kDefaultRevisions;
+}
+
 void MemoryService::State::close_vault() {
   lists.clear();
-  reads.clear();
-  buffered_calls = 0;
   policy = policy::Policy::deny_all("the vault is not open");
   vault.reset();
 }

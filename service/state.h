@@ -34,6 +34,8 @@ struct Banks {
   bool may_create = false;  // the write bank may come into being by a write
 };
 
+inline constexpr std::size_t kDefaultRevisions = 20;
+
 struct MemoryService::State {
   explicit State(ServiceOptions given);
 
@@ -58,6 +60,7 @@ struct MemoryService::State {
   /// Opens the vault when it is closed, and takes over a root that another process changed.
   void ensure_open();
   void close_vault();
+  void load_settings();
   std::shared_ptr<vault::Bank> open(const std::string& bank) { return vault->open_bank(bank); }
   policy::Request request(std::string_view tool, std::string_view bank) const;
 
@@ -93,24 +96,31 @@ struct MemoryService::State {
   policy::Policy policy = policy::Policy::deny_all("the vault is not open");
   vault::Id16 session{};
   std::shared_ptr<vault::SessionStore> sessions = std::make_shared<vault::SessionStore>();
+  // Settings, taken over whenever root.mdb has changed.
+  Scoping scoping = Scoping::per_project_tagged;
+  std::size_t revisions = kDefaultRevisions;
   TimeMs last_call = 0;
   std::string call_bank;     // the bank of the call under way, for its record
   bool call_logged = false;  // by deny()
 
+  // By bank id, not by open bank: what is buffered outlives a vault that is closed and reopened.
   struct ReadKey {
-    const vault::Bank* bank;
+    vault::BankId bank;
     vault::RecordId record;
     const void* tool;
+    bool found;
     bool operator==(const ReadKey&) const = default;
   };
   struct ReadKeyHash {
     std::size_t operator()(const ReadKey& key) const noexcept {
-      return std::hash<const void*>()(key.bank) ^ (key.record * 0x9E3779B97F4A7C15ull) ^
-             std::hash<const void*>()(key.tool);
+      // Bank ids are random, so any part of one is a hash of it.
+      return vault::load_le<std::uint64_t>(vault::view(key.bank)) ^
+             (key.record * 0x9E3779B97F4A7C15ull) ^ std::hash<const void*>()(key.tool) ^
+             (key.found ? 1u : 0u);
     }
   };
   struct BufferedRead {
-    std::shared_ptr<vault::Bank> bank;
+    std::string bank;
     vault::AuditEvent event;
   };
   std::unordered_map<ReadKey, BufferedRead, ReadKeyHash> reads;

@@ -78,6 +78,9 @@ Guard Guard::shared(const std::string& mdb_path, bool read_only) {
   if (!fd) {
     // On read-only media without a guard nobody can replace the file either.
     if (read_only && errno == ENOENT) return Guard();
+    if (errno == EACCES || errno == EROFS) {
+      throw Error(Code::io, "The vault cannot be written here; use --read-only to read it.");
+    }
     if (errno == ELOOP) throw Error(Code::corrupt, "A guard file of the vault is a symbolic link.");
     throw_errno("open the vault's guard", errno);
   }

@@ -1,6 +1,7 @@
 """connect, completion, mcp: what other programs start or read."""
 import json
 import os
+import pathlib
 import shutil
 import subprocess
 import unittest
@@ -39,7 +40,7 @@ class Connect(CliTest):
         reply = self.json("connect", "claude-code", "--yes", "--bank", "team", "--read-only")
         self.assertEqual(list(reply), ["client", "path", "action", "backup", "summary"])
         self.assertEqual(reply["action"], "add")
-        self.assertEqual(open(reply["backup"]).read(), before)
+        self.assertEqual(pathlib.Path(reply["backup"]).read_text(), before)
         written = json.loads(self.config().read_text())
         entry = written["mcpServers"]["strongroom"]
         self.assertEqual(entry["command"], os.path.realpath(harness.binary()))
@@ -90,7 +91,7 @@ class Completion(CliTest):
 
     def script(self, shell):
         text = self.ok("completion", shell)
-        for word in (b"remember", b"--if-revision", b"explain", b"--passphrase-fd"):
+        for word in (b"remember", b"if-revision", b"explain", b"passphrase-fd"):
             self.assertIn(word, text)
         return text
 

@@ -236,6 +236,7 @@ void write_everything(Vault& vault) {
     denied.record = 1;
     denied.count = 3;
     denied.bytes = 12;
+    denied.error = "not_found";
     write.log(denied);
     write.log(event_of("agent_remember"));
     write.commit();

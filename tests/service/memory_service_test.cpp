@@ -199,7 +199,7 @@ TEST_CASE("a long value is read in parts that never split a character", "[servic
       if (!part->next_offset) break;
       REQUIRE(*part->next_offset == whole.size());
       request.offset = *part->next_offset;
-      if (step == 4 && rounds > 200) {  // the small step proves itself on the beginning
+      if (step == 4 && rounds == 200) {  // the small step proves itself on the beginning
         request.offset = value.size() - 10 * 5;
         whole = value.substr(0, value.size() - 10 * 5);
       }
@@ -993,7 +993,7 @@ TEST_CASE("the slot that opened a running service is removed", "[service]") {
   other.owner.keyfile = second.keyfile;
   other.admin.keyfile = home.keyfile();
   VaultAdmin(other).remove_slot(first_id);
-  CHECK(code_of([&] { hit(*service, "k"); }) == Code::locked);
+  CHECK(code_of([&] { hit(*service, "k"); }) == Code::wrong_key);
   CHECK(code_of([&] { hit(*home.mcp(), "k"); }) == Code::wrong_key);
   ServiceOptions options = home.options();
   options.key.keyfile = second.keyfile;

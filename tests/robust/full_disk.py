@@ -1,0 +1,285 @@
+"""A full disk and failing writes: a clear error, old data intact, `rm` still works, and all is well
+after space is freed."""
+import json
+import os
+import shutil
+import subprocess
+
+from harness import (LONG, NO_SPACE, RobustTest, Server, Vault, binary, injected, main,
+                     need_strace, skip, text_of)
+
+# What stores; standard output and error are written by write, which is tested apart.
+STORING = "pwrite64,pwritev,fdatasync,fsync,msync,ftruncate,fallocate,rename,renameat,renameat2"
+VALUE = b"0123456789abcdef" * 1024
+RESERVE = 1 << 20
+
+
+class FullDisk(RobustTest):
+    def setUp(self):
+        super().setUp()
+        if os.geteuid() != 0:
+            skip("a full disk needs root, to mount a small tmpfs")
+        self.disk = self.new_folder("disk")
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m,mode=700", "tmpfs",
+                               str(self.disk)], stderr=subprocess.PIPE, check=False)
+        if done.returncode != 0:
+            skip(f"no tmpfs can be mounted here: {done.stderr.decode().strip()}")
+        self.addCleanup(subprocess.run, ["umount", "-l", str(self.disk)], check=False)
+        self.vault = Vault(self.new_folder("home"), inside=self.disk)
+        self.stored = {}
+
+    def set(self, key, value, *options):
+        done = self.vault.set(key, value, *options)
+        if done.code == 0:
+            self.stored[key] = value
+        return done
+
+    def fill_disk(self):
+        """Takes every free block, so that not one page is left."""
+        with open(self.disk / "filler", "wb", buffering=0) as filler:
+            for size in (1 << 20, 1 << 16, 4096):
+                try:
+                    while filler.write(b"f" * size) == size:
+                        pass
+                except OSError:
+                    pass
+
+    def free_disk(self):
+        (self.disk / "filler").unlink()
+
+    def check_refusal(self, done):
+        self.assertEqual(done.code, NO_SPACE, done)
+        self.assertRegex(done.err, r"\[(no_space|uncertain)\]")
+
+    def check_old_data(self):
+        for key, value in self.stored.items():
+            done = self.vault.run("--read-only", "get", "--", key)
+            self.assertEqual((done.code, done.out), (0, value), key)
+        # With the log: the right value, or a refusal, never another answer.
+        done = self.vault.run("get", "--", next(iter(self.stored)))
+        if done.code == 0:
+            self.assertEqual(done.out, next(iter(self.stored.values())))
+        else:
+            self.check_refusal(done)
+            self.assertEqual(done.out, b"")
+
+    def check_well(self):
+        self.vault.must("status")
+        for key, value in self.stored.items():
+            self.assertEqual(self.vault.get(key), value)
+        self.assertEqual(self.set("after", b"v").code, 0)
+        self.assertEqual(self.set("after large", VALUE * 8).code, 0)
+        self.vault.must("bank", "create", "after")
+        self.vault.check_clean()
+
+    def test_fill_it_with_values(self):
+        refused = 0
+        for size in (60_000, 16_384, 3_000, 200, 1):
+            for number in range(400):
+                done = self.set(f"{size}/{number}", (VALUE * 4)[:size])
+                if done.code != 0:
+                    self.check_refusal(done)
+                    refused += 1
+                    break
+        self.assertGreater(refused, 0)
+        self.check_old_data()
+        self.vault.run("rm", "--yes", "60000/0")  # the reserve is spent here
+        self.stored.pop("60000/0")
+        for number in range(1, 12):
+            done = self.vault.run("rm", "--yes", f"60000/{number}")
+            self.assertEqual(done.code, 0, done)
+            self.stored.pop(f"60000/{number}")
+        self.check_well()
+
+    def test_not_one_block_is_left(self):
+        for number in range(10):
+            self.assertEqual(self.set(f"k{number}", VALUE + bytes(str(number), "ascii")).code, 0)
+        self.fill_disk()
+        for key, value in (("new", b"v"), ("k3", b"changed"), ("large", VALUE * 40)):
+            self.check_refusal(self.vault.set(key, value))
+        self.check_refusal(self.vault.set("s", b"v", "--class", "secret"))
+        self.check_refusal(self.vault.run("bank", "create", "made"))
+        self.check_refusal(self.vault.seal({"id": "x", "effect": "forbid", "principal": "nobody"}))
+        self.check_refusal(self.vault.run("config", "set", "revisions", "3"))
+        self.check_refusal(self.vault.run("slot", "add", "--keyfile", "second.key"))
+        self.assertFalse((self.vault.work / "second.key").exists())
+        self.check_old_data()
+
+        self.assertEqual((self.disk / "memory.vault" / "reserve").stat().st_size, RESERVE)
+        done = self.vault.run("rm", "--yes", "k3")
+        self.assertEqual(done.code, 0, done)
+        self.stored.pop("k3")
+        self.assertIsNone(self.vault.get("k3", "--read-only"))
+        self.check_old_data()
+        self.free_disk()
+        self.check_well()
+        reserve = (self.disk / "memory.vault" / "reserve").stat()
+        self.assertEqual(reserve.st_size, RESERVE)
+        self.assertGreaterEqual(reserve.st_blocks * 512, RESERVE)
+
+    def test_a_running_server(self):
+        for number in range(10):
+            self.assertEqual(self.set(f"k{number}", VALUE).code, 0)
+        with Server(self.vault) as server:
+            server.initialize()
+            self.assertEqual(server.recall("k0").encode(), VALUE)
+            self.fill_disk()
+            for key in ("new", "k1"):
+                self.assertRegex(server.refused("agent_remember", key=key, value="v"),
+                                 r"\[(no_space|uncertain)\]$")
+            server.must("agent_forget", key="k3")
+            self.stored.pop("k3")
+            self.free_disk()
+            self.assertIsNone(server.recall("new"))
+            self.assertEqual(server.recall("k1").encode(), VALUE)
+            server.remember("new", "v")
+            self.stored["new"] = b"v"
+        self.check_well()
+
+    def test_without_lock_files(self):
+        """As a copy of the vault has none: LMDB makes them when it opens."""
+        self.assertEqual(self.set("k", VALUE).code, 0)
+        for lock in self.disk.rglob("*-lock"):
+            lock.unlink()
+        self.fill_disk()
+        done = self.vault.run("get", "k")
+        self.assertEqual(done.code, NO_SPACE, done)
+        self.free_disk()
+        self.check_well()
+
+    def test_init(self):
+        self.fill_disk()
+        other = self.disk / "other.vault"
+        done = self.vault.run("--vault", str(other), "init", "--keyfile", "other.key")
+        self.check_refusal(done)
+        self.assertEqual([path.name for path in self.disk.iterdir()
+                          if path.name.startswith("other")], [])
+        self.assertFalse((self.vault.work / "other.key").exists())
+        self.free_disk()
+        self.vault.must("--vault", str(other), "init", "--keyfile", "other.key")
+
+
+class FailingWrites(RobustTest):
+    """ENOSPC and EIO at every k-th call that stores."""
+
+    COMMANDS = [
+        (["set", "fresh", "-"], b"v", {}),
+        (["set", "fresh", "-"], VALUE * 20, {}),
+        (["set", "kept-too", "-"], b"new", {}),
+        (["set", "fresh", "-"], b"v", {"STRONGROOM_BANK": "proj"}),
+        (["rm", "--yes", "kept-too"], b"", {}),
+        (["bank", "create", "made"], b"", {}),
+        (["policy", "seal", "policy.json"], b"", {}),
+        (["slot", "add", "--keyfile", "second.key"], b"", {}),
+        (["get", "kept"], b"", {}),
+        (["status"], b"", {}),
+    ]
+
+    def setUp(self):
+        super().setUp()
+        need_strace()
+
+    def base(self):
+        vault = self.new_vault("base")
+        vault.set("kept", "kept value")
+        vault.set("kept-too", "old")
+        policy = vault.must("policy", "show", "--json").json()
+        policy["version"] = 2
+        (vault.work / "policy.json").write_text(json.dumps(policy))
+        return vault
+
+    @staticmethod
+    def state(vault):
+        """All that a command may change, as its user sees it."""
+        values = {(bank, line["key"]): (vault.get(line["key"], "--bank", bank), line["revision"])
+                  for bank in vault.banks()
+                  for line in vault.must("ls", "--json", "--bank", bank).lines()}
+        slots = len(vault.must("slot", "ls", "--json").lines())
+        version = vault.must("policy", "show", "--json").json()["version"]
+        return values, vault.banks(), slots, version
+
+    def sweep(self, error):
+        base = self.base()
+        before = self.state(base)
+        for args, stdin, env in self.COMMANDS:
+            whole = base.copy(self.new_folder("whole"))
+            whole.must(*args, stdin=stdin, env=dict(whole.env, **env))
+            after = self.state(whole)
+            shutil.rmtree(whole.folder)
+            failures = 0
+            for call in range(1, self.reached(base, args, stdin, env) + 1):
+                folder = self.new_folder(f"at{call}")
+                vault = base.copy(folder)
+                done = vault.run(*args, stdin=stdin, env=dict(vault.env, **env),
+                                 wrap=injected(f"error={error}", call, STORING))
+                with self.subTest(" ".join(args), error=error, call=call):
+                    self.assertIn(done.code, (0, NO_SPACE), done)
+                    self.assertEqual(vault.get("kept"), b"kept value")
+                    vault.check_clean()
+                    now = self.state(vault)
+                    if done.code == 0:
+                        self.assertEqual(now, after)
+                    else:
+                        failures += 1
+                        self.assertRegex(done.err, r"\[(no_space|io|uncertain)\]")
+                        self.assertIn(now, (before, after))
+                        if "[uncertain]" not in done.err:
+                            self.assertEqual(now, before, "refused, and done all the same")
+                    self.assertEqual(vault.set("after", "v").code, 0)
+                shutil.rmtree(folder, ignore_errors=True)
+            if args[0] != "status":
+                self.assertGreater(failures, 0)
+
+    def reached(self, base, args, stdin, env):
+        """How many storing calls the command makes when nothing fails."""
+        vault = base.copy(self.new_folder("count"))
+        log = vault.folder / "strace.log"
+        vault.must(*args, stdin=stdin, env=dict(vault.env, **env),
+                   wrap=["strace", "-f", "-qq", "-o", str(log), "-e", f"trace={STORING}",
+                         "-e", "signal=none"])
+        calls = len([line for line in log.read_text(errors="replace").splitlines() if "(" in line])
+        shutil.rmtree(vault.folder)
+        return calls
+
+    def test_no_space(self):
+        self.sweep("ENOSPC")
+
+    def test_io_error(self):
+        self.sweep("EIO")
+
+    def test_a_running_server_recovers(self):
+        """One failing call: an error for that call, and none for the next."""
+        for error in ("ENOSPC", "EIO"):
+            for call in range(1, 60 if LONG else 30):
+                folder = self.new_folder(f"{error}{call}")
+                vault = Vault(folder)
+                with self.subTest(error, call=call), Server(
+                        vault, wrap=injected(f"error={error}", call, STORING)) as server:
+                    server.initialize()
+                    stored, failed = {}, 0
+                    for number in range(4):
+                        result = server.call("agent_remember", key=f"k{number}", value="v" * 5000)
+                        if result.get("isError"):
+                            failed += 1
+                            self.assertRegex(text_of(result), r"\[(no_space|io|uncertain)\]$")
+                            result = server.call("agent_remember", key=f"k{number}",
+                                                 value="v" * 5000)
+                            self.assertFalse(result.get("isError"), text_of(result))
+                        stored[f"k{number}"] = "v" * 5000
+                    self.assertLessEqual(failed, 1)
+                    for key, value in stored.items():
+                        self.assertEqual(server.recall(key), value)
+                vault.check_clean()
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def test_standard_output_is_full(self):
+        vault = self.new_vault()
+        vault.set("k", "v")
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run([binary(), "get", "k"], env=vault.env,
+                                  cwd=vault.work, stdout=full, stderr=subprocess.PIPE, check=False)
+        self.assertEqual(done.returncode, NO_SPACE)
+
+
+if __name__ == "__main__":
+    main()
