@@ -149,8 +149,10 @@ void bench_put(const Options& options, Report& report, std::size_t entries) {
   service::ServiceOptions loose_options = world.options();
   loose_options.no_anchor = true;
   service::MemoryService loose(loose_options);
-  const auto remember = [](service::MemoryService& into, std::uint64_t i) {
-    const std::string name = entry_name(i), value = entry_value(i);
+  // A new value each time: SQLite does not write what it holds already.
+  std::uint64_t puts = 0;
+  const auto remember = [&](service::MemoryService& into, std::uint64_t i) {
+    const std::string name = entry_name(i), value = entry_value(i + ++puts);
     service::RememberRequest request;
     request.key = name;
     request.value = value;
@@ -197,7 +199,7 @@ void bench_put(const Options& options, Report& report, std::size_t entries) {
 #ifdef STRONGROOM_BENCH_SQLITE
     contenders.push_back({"SQLite WAL, synchronous=FULL", {}, [&](std::size_t) {
                             const std::uint64_t i = choose();
-                            sqlite.put(entry_name(i), entry_value(i));
+                            sqlite.put(entry_name(i), entry_value(i + ++puts));
                           }});
 #endif
     Row made = row(update ? "put-update" : "put-insert",

@@ -25,7 +25,7 @@ struct SetOptions {
   std::optional<std::string> value, entry_class, operation_id;
   std::optional<std::uint64_t> ttl, if_revision;
   std::vector<std::string> tags;
-  bool json_value = false, allow_secret = false;
+  bool no_tags = false, json_value = false, allow_secret = false;
   ~SetOptions() {
     if (value) wipe(*value);
   }
@@ -79,12 +79,14 @@ SecretBytes parse_json_value(const SecretBytes& given, service::ValueForm& form)
 }
 
 int set_entry(Context& context, SetOptions& set) {
+  if (set.no_tags && !set.tags.empty()) throw Error::invalid("--no-tags", "stands without --tag");
   SecretBytes value = value_to_store(context, set);
   service::RememberRequest request;
   if (set.json_value) value = parse_json_value(value, request.form);
   request.key = set.key;
   request.value = value.view();
-  if (!set.tags.empty()) request.tags = set.tags;
+  // Without a word about them an entry keeps its tags.
+  if (set.no_tags || !set.tags.empty()) request.tags = set.tags;
   if (set.ttl) request.ttl_seconds = static_cast<std::int64_t>(*set.ttl);
   if (set.entry_class) {
     request.entry_class = set.entry_class == "secret" ? EntryClass::secret : EntryClass::normal;
@@ -119,7 +121,8 @@ void add_set(Command& root) {
   command.positional("KEY", set->key, "Its name");
   command.positional("VALUE", set->value, "The value, or \"-\" for standard input");
   command.flag("--value-json", set->json_value, "The value is JSON");
-  command.list("--tag", "TAG", set->tags, "A label; may be repeated");
+  command.list("--tag", "TAG", set->tags, "A label in place of those it has; may be repeated");
+  command.flag("--no-tags", set->no_tags, "Take the tags away that it has");
   command.number("--ttl", 1, kMaxTtlSeconds, set->ttl, "Forget it after N seconds");
   command.choice("--class", {"normal", "secret"}, set->entry_class, "\"secret\" for a credential");
   command.number("--if-revision", 0, kMaxRevision, set->if_revision,

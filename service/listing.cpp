@@ -123,8 +123,10 @@ ListResult MemoryService::list(const ListRequest& request) {
       }
       if (next == nullptr) break;
       const vault::EntryLine& line = (*next->lines)[next->at];
+      const bool expired = line.expires && *line.expires <= state.last_call;
       for (Source& source : sources) {
-        if (&source != next && source.at < source.lines->size() &&
+        // What has expired hides nothing: it is absent, as in recall().
+        if (!expired && &source != next && source.at < source.lines->size() &&
             (*source.lines)[source.at].name == line.name) {
           ++source.at;
         }

@@ -457,7 +457,11 @@ std::optional<std::vector<Revision>> MemoryService::history(std::string_view key
       policy::Request asked = state.request(tool::kRecall, name);
       asked.key = key;
       const policy::Decision scope = state.policy.decide_scope(asked);
-      if (!scope.permitted) state.deny(name, tool::kRecall, scope);
+      if (!scope.permitted) {
+        // A shared bank that may not be read is left out, as in recall().
+        if (name != banks.read.front()) continue;
+        state.deny(name, tool::kRecall, scope);
+      }
       const auto bank = state.open(name);
       if (!bank) {
         if (!banks.may_create) state.throw_unknown_bank(name);

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "service/unlocker.h"
+#include "vault/file_check.h"
 
 namespace strongroom::service {
 
@@ -29,6 +30,9 @@ void MemoryService::State::ensure_open() {
     open_options.allow_fuse = env("STRONGROOM_ALLOW_FUSE") == "1";
     open_options.session = session;
     open_options.sessions = sessions;
+    // First: without a vault it does not matter whether the key is there.
+    vault::check_directory(options.vault_path);
+    vault::check_vault_path(options.vault_path);
     vault::Unlocker unlocker = make_unlocker(options.key);
     vault = vault::Vault::open(open_options, unlocker);
     changed = true;

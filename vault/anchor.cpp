@@ -1,5 +1,6 @@
 #include "vault/anchor.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,6 +14,9 @@ namespace strongroom::vault {
 namespace {
 
 constexpr std::size_t kChecksum = 32;
+constexpr off_t kMaxBytes = 64 << 20;
+// What a kill cannot tear: one page is written whole or not at all.
+constexpr std::size_t kWrittenInPlace = 4096;
 
 class FileLock {
  public:
@@ -28,9 +32,16 @@ class FileLock {
   UniqueFd fd_;
 };
 
-bool same_file(const struct stat& a, const struct stat& b) {
-  return a.st_ino == b.st_ino && a.st_size == b.st_size && a.st_mtim.tv_sec == b.st_mtim.tv_sec &&
-         a.st_mtim.tv_nsec == b.st_mtim.tv_nsec;
+std::string read_whole(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) throw_errno("read the anchor", errno);
+  std::string bytes(static_cast<std::size_t>(std::min<off_t>(info.st_size, kMaxBytes)), '\0');
+  if (!read_exactly(fd, bytes.data(), bytes.size(), 0)) bytes.clear();
+  return bytes;
+}
+
+bool overwrite(int fd, std::string_view bytes) {
+  return ::pwrite(fd, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size());
 }
 
 }  // namespace
@@ -52,13 +63,16 @@ std::string_view anchor_state_name(AnchorState state) noexcept {
 Anchor::Anchor(const VaultId& vault, bool enabled, bool read_only)
     : vault_(vault), enabled_(enabled), read_only_(read_only) {}
 
-bool Anchor::load_file(Content& content) {
-  auto fd = open_file(path_, O_RDONLY, "the anchor");
+bool Anchor::load_file(Content& content) const {
+  const auto fd = open_file(path_, O_RDONLY, "the anchor");
   if (!fd) return false;
-  if (::fstat(fd->get(), &last_) != 0) throw_errno("read the anchor", errno);
-  const std::string bytes = read_all(fd->get(), 64u << 20, "the anchor");
-  if (bytes.size() < 16 + 1 + 8 + kChecksum) return false;
-  std::string_view in(bytes);
+  if (decode(read_whole(fd->get()), content)) return true;
+  content = Content{};
+  return decode(read_whole(fd->get()), content);  // the first may have met a writer half-way
+}
+
+bool Anchor::decode(std::string_view in, Content& content) const {
+  if (in.size() < 16 + 1 + 8 + kChecksum) return false;
   const std::string_view checksum = in.substr(in.size() - kChecksum);
   in.remove_suffix(kChecksum);
   const crypto::Hash32 expected = crypto::hash32(crypto::labels::kAnchor, {view(vault_), in});
@@ -165,14 +179,18 @@ void Anchor::update(const Change& change) {
   if (!enabled_ || read_only_ || state_ == AnchorState::unavailable) return;
   try {
     const FileLock lock(path_ + ".lock");
-    struct stat now {};
-    if (::stat(path_.c_str(), &now) != 0 || !same_file(now, last_)) {
-      Content current;
-      if (load_file(current)) content_ = std::move(current);
-    }
+    const auto fd = open_file(path_, O_RDWR, "the anchor");
+    const std::string before = fd ? read_whole(fd->get()) : std::string();
+    Content current;
+    if (decode(before, current)) content_ = std::move(current);
     change(content_);
-    replace_file(path_, encode(content_), 0600, false, "write the anchor");
-    if (::stat(path_.c_str(), &last_) != 0) last_ = {};
+    // A rename over a file makes the file system start writing at once, which the next commit then
+    // waits for: it doubles the cost of a small put.
+    const std::string after = encode(content_);
+    const bool in_place = after.size() == before.size() && after.size() <= kWrittenInPlace;
+    if (!in_place || !overwrite(fd->get(), after)) {
+      replace_file(path_, after, 0600, false, "write the anchor");
+    }
   } catch (const Error&) {
     state_ = AnchorState::unavailable;
   }

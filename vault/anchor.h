@@ -50,7 +50,8 @@ class Anchor {
     std::uint64_t root_version = 0;
   };
   void load_locked();
-  bool load_file(Content& content);
+  bool load_file(Content& content) const;
+  bool decode(std::string_view in, Content& content) const;
   template <class Change>
   void update(const Change& change);
   std::string encode(const Content& content) const;
@@ -62,7 +63,6 @@ class Anchor {
   AnchorState state_ = AnchorState::off;
   Content content_;
   std::string path_;
-  struct stat last_ {};  // of the file as we last read or wrote it
 };
 
 /// Compares a head with what was seen. Throws rollback or fork naming the generations.

@@ -52,6 +52,9 @@ struct BankInfo {
   std::uint32_t key_version = 1;
 };
 
+/// Throws no_vault or invalid unless `path` is a directory that may hold a vault; reads no secret.
+void check_vault_path(const std::string& path);
+
 struct SlotInfo {
   Id16 id{};
   crypto::SlotRole role;

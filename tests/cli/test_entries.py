@@ -98,6 +98,16 @@ class SetAndGet(CliTest):
         self.assertEqual(self.ok("get", "k"), b"v")
         self.assertEqual(self.ok("forget", "k", "--yes"), b'Forgot "k"\n')
 
+    def test_tags_stay_unless_they_are_given(self):
+        self.ok("set", "k", "1", "--tag", "a", "--tag", "b")
+        self.ok("set", "k", "2")
+        self.assertEqual(self.json("get", "k")["tags"], ["a", "b"])
+        self.ok("set", "k", "3", "--tag", "c")
+        self.assertEqual(self.json("get", "k")["tags"], ["c"])
+        self.fails(USAGE, "set", "k", "4", "--no-tags", "--tag", "d", error="invalid")
+        self.ok("set", "k", "4", "--no-tags")
+        self.assertEqual(self.json("get", "k")["tags"], [])
+
     def test_revisions(self):
         self.ok("set", "k", "1", "--if-revision", "0")
         self.fails(CONFLICT, "set", "k", "2", "--if-revision", "0", error="conflict",
@@ -256,6 +266,7 @@ class CommandLine(CliTest):
             self.assertIn("Usage: strongroom" + "".join(" " + arg for arg in args), text)
 
     def test_no_vault(self):
+        self.box.write("owner.key", os.urandom(32))
         for args in (("get", "k"), ("ls",), ("set", "k", "v"), ("rm", "k", "--yes"), ("history", "k"),
                      ("verify",), ("bank", "ls"), ("policy", "show"), ("audit", "log"), ("slot", "ls"),
                      ("config", "get")):

@@ -1,8 +1,8 @@
 """An MCP client over raw pipes for tests, and the check of every line the server writes.
 
 The binary is STRONGROOM_BIN. The official schemas are read from $STRONGROOM_TEST_DATA/mcp, or from
-shared/mcp beside the source tree. Where they or python3-jsonschema are missing that part is skipped,
-and said so. Waiting has a limit only so that a hanging server fails a test instead of stopping all.
+shared/mcp beside the source tree. Where they or python3-jsonschema are missing that part is
+skipped, and said so. Waiting has a limit only so that a hanging server fails a test instead of stopping all.
 """
 import collections
 import json

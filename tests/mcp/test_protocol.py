@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The protocol over stdio, as clients get it wrong and right. Tests that keep a known fault of other
-servers away say which in their first line."""
+"""The protocol over stdio, as clients get it wrong and right. Tests that keep a known fault of
+other servers away say which in their first line."""
 import json
 import os
 import signal

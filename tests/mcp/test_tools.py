@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What Strongroom offers over MCP: shapes, limits, hostile input, and several servers on one vault."""
+"""What Strongroom offers over MCP: shapes, limits, hostile input, several servers on one vault."""
 import datetime
 import json
 import os
@@ -339,14 +339,14 @@ class HostileKeys(ToolCase):
 
     def test_deepest_value(self):
         deep = 1
-        for _ in range(harness_depth()):
+        for _ in range(levels_of_a_value()):
             deep = [deep]
         self.remember("deep", deep)
         self.assertEqual(self.recall("deep")["data"]["value"], deep)
 
 
-def harness_depth():
-    """Levels left for a value: 64 in a line, of which the message, params and arguments take three."""
+def levels_of_a_value():
+    """Levels left for a value: 64 in a line; the message, params and arguments take three."""
     return 64 - 3
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import subprocess
+import time
 
 from harness import (LONG, NO_SPACE, RobustTest, Server, Vault, binary, injected, main,
                      need_strace, skip, text_of)
@@ -43,6 +44,15 @@ class FullDisk(RobustTest):
                         pass
                 except OSError:
                     pass
+
+    def use_up(self, store):
+        """Small writes may still fit into free pages of the file; soon none does."""
+        for number in range(400):
+            done = store(f"small {number}", b"v" * 1500)
+            if done.code != 0:
+                self.check_refusal(done)
+                return
+        self.fail("a full disk takes everything")
 
     def free_disk(self):
         (self.disk / "filler").unlink()
@@ -95,12 +105,16 @@ class FullDisk(RobustTest):
         for number in range(10):
             self.assertEqual(self.set(f"k{number}", VALUE + bytes(str(number), "ascii")).code, 0)
         self.fill_disk()
-        for key, value in (("new", b"v"), ("k3", b"changed"), ("large", VALUE * 40)):
-            self.check_refusal(self.vault.set(key, value))
-        self.check_refusal(self.vault.set("s", b"v", "--class", "secret"))
+        self.use_up(self.set)
+        self.check_refusal(self.vault.set("large", VALUE * 40))
+        self.check_refusal(self.vault.set("s", b"v" * 2000, "--class", "secret"))
         self.check_refusal(self.vault.run("bank", "create", "made"))
+        for number in range(1, 100):  # the vault's own file has free pages too
+            done = self.vault.run("config", "set", "revisions", str(number))
+            if done.code != 0:
+                break
+        self.check_refusal(done)
         self.check_refusal(self.vault.seal({"id": "x", "effect": "forbid", "principal": "nobody"}))
-        self.check_refusal(self.vault.run("config", "set", "revisions", "3"))
         self.check_refusal(self.vault.run("slot", "add", "--keyfile", "second.key"))
         self.assertFalse((self.vault.work / "second.key").exists())
         self.check_old_data()
@@ -124,8 +138,14 @@ class FullDisk(RobustTest):
             server.initialize()
             self.assertEqual(server.recall("k0").encode(), VALUE)
             self.fill_disk()
+            for number in range(400):
+                result = server.call("agent_remember", key=f"small {number}", value="v" * 1500)
+                if result.get("isError"):
+                    break
+                self.stored[f"small {number}"] = b"v" * 1500
+            self.assertRegex(text_of(result), r"\[(no_space|uncertain)\]$")
             for key in ("new", "k1"):
-                self.assertRegex(server.refused("agent_remember", key=key, value="v"),
+                self.assertRegex(server.refused("agent_remember", key=key, value="v" * 5000),
                                  r"\[(no_space|uncertain)\]$")
             server.must("agent_forget", key="k3")
             self.stored.pop("k3")
@@ -269,6 +289,33 @@ class FailingWrites(RobustTest):
                     self.assertLessEqual(failed, 1)
                     for key, value in stored.items():
                         self.assertEqual(server.recall(key), value)
+                vault.check_clean()
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def test_a_log_that_fails_once_is_written_later(self):
+        """Reads are logged behind the answer: a failure there must not stay with the server."""
+        for error in ("ENOSPC", "EIO"):
+            for call in range(1, 12 if LONG else 7):
+                folder = self.new_folder(f"log {error}{call}")
+                vault = Vault(folder)
+                vault.set("k", "v")
+                with self.subTest(error, call=call), Server(
+                        vault, wrap=injected(f"error={error}", call, STORING)) as server:
+                    server.initialize()
+                    answers = 0
+                    for number in range(3):
+                        result = server.call("agent_recall", key="k")
+                        if result.get("isError"):
+                            self.assertRegex(text_of(result), r"\[(no_space|io|uncertain)\]$")
+                            result = server.call("agent_recall", key="k")
+                            self.assertFalse(result.get("isError"), text_of(result))
+                        answers += 1
+                        time.sleep(1.2)  # longer than reads are buffered
+                    self.assertEqual(server.recall("k"), "v")
+                    answers += 1
+                lines = [line for line in vault.must("audit", "log", "--json").lines()
+                         if line["tool"] == "agent_recall"]
+                self.assertGreaterEqual(sum(line["count"] for line in lines), answers)
                 vault.check_clean()
                 shutil.rmtree(folder, ignore_errors=True)
 

@@ -361,7 +361,7 @@ TEST_CASE("class secret: who reads, who lists, what an update keeps", "[service]
   const Failure denied = failure_of([&] { hit(*agent, "aws"); });
   CHECK(denied.code == Code::denied);
   CHECK(denied.text ==
-        "Policy Denied: no rule permits agent_recall on class secret for local:mcp in bank global "
+        "Policy Denied: no rule permits agent_recall on class secret in bank \"global\" for local:mcp "
         "(rule: default-deny)");
   CHECK(recall(*owner, "aws") == credential());
   CHECK(hit(*owner, "aws")->entry_class == EntryClass::secret);
@@ -731,7 +731,7 @@ TEST_CASE("without a project the shared bank is used, and said so", "[service]")
 TEST_CASE("an unknown bank is not found, with the nearest names that may be seen", "[service]") {
   const TestHome home;
   home.admin()->create_bank("payments");
-  home.admin()->create_bank("payment-secrets");
+  home.admin()->create_bank("zebra");
   const auto service = home.mcp();
   const std::string text =
       "There is no bank \"paymnts\". Nearest: \"payments\". Make one with \"strongroom bank "
@@ -749,7 +749,7 @@ TEST_CASE("an unknown bank is not found, with the nearest names that may be seen
     CHECK(failure.text == text);
   }
   CHECK(home.admin()->banks().size() == 3);  // nothing came into being
-  home.seal(2, R"({"id": "pay", "effect": "forbid", "principal": "local:mcp", "bank": "payment*"})");
+  home.seal(2, R"({"id": "pay", "effect": "forbid", "principal": "local:mcp", "bank": "pay*"})");
   const Failure hidden = failure_of([&] { hit(*service, "k", "globel"); });
   CHECK(hidden.text.find("\"global\"") != std::string::npos);
   const Failure denied = failure_of([&] { hit(*service, "k", "paymnts"); });
@@ -944,6 +944,10 @@ TEST_CASE("without a vault, without a key, with a wrong key", "[service]") {
   };
   ServiceOptions options = home.options();
   options.vault_path = home.dir / "nowhere";
+  CHECK(all_fail(options, Code::no_vault,
+                 "No vault yet. Run \"strongroom init\" in a terminal. [no_vault]") == "no_vault");
+
+  options.key.keyfile = home.dir / "no.key";  // both are missing: the vault comes first
   CHECK(all_fail(options, Code::no_vault,
                  "No vault yet. Run \"strongroom init\" in a terminal. [no_vault]") == "no_vault");
 
