@@ -1,7 +1,12 @@
 #include "bench/baselines.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <stdexcept>
 
+#include "base/file.h"
 #include "crypto/aead.h"
 #include "vault/format.h"
 #include "vault/lmdb_engine.h"
@@ -82,6 +87,26 @@ void RawStore::put(const std::vector<std::uint64_t>& names) {
   txn->put(vault::Table::head, vault::IntegerKey(0).view(), head_);
   txn->append(vault::Table::log, vault::IntegerKey(next_log_++).view(), log_);
   txn->commit();
+}
+
+void open_and_get(const std::string& path, std::uint64_t name) {
+  const auto engine = vault::open_lmdb(path, {});
+  std::string copy(record_of(*engine->begin_read(), vault::IntegerKey(name).view()));
+}
+
+FileSize file_size(const std::string& path) {
+  struct stat info {};
+  if (::stat(path.c_str(), &info) != 0) throw std::runtime_error("a file is missing");
+  return {static_cast<double>(info.st_blocks) * 512, static_cast<double>(info.st_size)};
+}
+
+void drop_cache(const std::string& path) {
+  const UniqueFd fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!fd) throw std::runtime_error("a file is missing");
+  ::fsync(fd.get());
+  if (::posix_fadvise(fd.get(), 0, 0, POSIX_FADV_DONTNEED) != 0) {
+    throw std::runtime_error("a file cannot be dropped from the cache");
+  }
 }
 
 }  // namespace strongroom::bench

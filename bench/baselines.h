@@ -42,6 +42,16 @@ class RawStore {
   std::uint64_t next_record_ = 1, next_log_ = 1;
 };
 
+/// Opens a raw store's file, reads one entry and closes it.
+void open_and_get(const std::string& path, std::uint64_t name);
+
+struct FileSize {
+  double on_disk = 0, apparent = 0;  // bytes; files of the engine are sparse
+};
+FileSize file_size(const std::string& path);
+/// Writes the file back and drops it from the page cache.
+void drop_cache(const std::string& path);
+
 #ifdef STRONGROOM_BENCH_SQLITE
 /// SQLite: rowid table with a unique index on the name, WAL, synchronous=FULL, prepared statements.
 class SqliteStore {

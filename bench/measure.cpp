@@ -57,6 +57,7 @@ void write_series(JsonWriter& json, const Series& series) {
   json.member("name", series.name);
   json.key("median_us").number(rounded(quantile(series.rounds, 0.5) * 1e6));
   json.key("p25_us").number(rounded(quantile(series.rounds, 0.25) * 1e6));
+  json.key("cpu_median_us").number(rounded(quantile(series.cpu, 0.5) * 1e6));
   json.member("rounds", static_cast<std::uint64_t>(series.rounds.size()));
   if (!series.each.empty()) {
     json.member("operations", static_cast<std::uint64_t>(series.each.size()));
@@ -103,6 +104,7 @@ void print(const Row& row) {
       std::printf("   op p50 %9.2f  p99 %9.2f", quantile(series.each, 0.5) * 1e6,
                   quantile(series.each, 0.99) * 1e6);
     }
+    if (row.clock == Clock::wall) std::printf("   cpu %8.2f", quantile(series.cpu, 0.5) * 1e6);
     std::printf("\n");
   }
   for (const Row::Figure& figure : row.figures) {
@@ -137,7 +139,7 @@ double quantile(std::vector<double> values, double q) {
 
 std::vector<Series> run_interleaved(const Plan& plan, const std::vector<Contender>& contenders) {
   std::vector<Series> all;
-  for (const Contender& contender : contenders) all.push_back({contender.name, {}, {}});
+  for (const Contender& contender : contenders) all.push_back({contender.name, {}, {}, {}});
   std::vector<double> times;
   for (std::size_t round = 0; round < plan.rounds + kWarmUpRounds; ++round) {
     for (std::size_t turn = 0; turn < contenders.size(); ++turn) {
@@ -146,6 +148,7 @@ std::vector<Series> run_interleaved(const Plan& plan, const std::vector<Contende
       if (contender.prepare) contender.prepare(round);
       const std::size_t first = round * plan.ops;
       times.clear();
+      const double cpu_before = now_seconds(Clock::cpu);
       double before = now_seconds(plan.clock);
       for (std::size_t op = first; op < first + plan.ops; ++op) {
         contender.op(op);
@@ -155,8 +158,10 @@ std::vector<Series> run_interleaved(const Plan& plan, const std::vector<Contende
         before = after;
       }
       const double rest = now_seconds(plan.clock) - before;
+      const double cpu = now_seconds(Clock::cpu) - cpu_before;
       if (round < kWarmUpRounds) continue;
       Series& series = all[who];
+      series.cpu.push_back(cpu / static_cast<double>(plan.ops));
       series.rounds.push_back(plan.each ? quantile(times, 0.5)
                                         : rest / static_cast<double>(plan.ops));
       series.each.insert(series.each.end(), times.begin(), times.end());

@@ -38,6 +38,7 @@ struct Series {
   std::string name;
   std::vector<double> rounds;  // a round's mean, or its median where each operation was timed
   std::vector<double> each;    // every operation, where each was timed
+  std::vector<double> cpu;     // a round's mean of this thread's CPU time, whatever the clock
 };
 
 /// Runs the contenders round by round, in an order that turns. The first round warms up and counts

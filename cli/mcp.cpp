@@ -2,7 +2,6 @@
 #include <memory>
 
 #include "base/error.h"
-#include "base/utf8.h"
 #include "cli/app.h"
 #include "cli/commands.h"
 
@@ -31,14 +30,11 @@ int serve(Context& context, const std::optional<std::string>& name) {
   service::ServiceOptions options = context.service_options(principal(name), "mcp", false);
   if (context.globals().bank) options.bank_override = *context.globals().bank;
   service::MemoryService service(std::move(options));
+  // What it throws is reported by the transport, which never blocks on stderr; records that could
+  // not be written stay buffered.
   const auto tick = [&service] {
-    try {
-      service.flush_audit();
-      service.close_if_idle(kIdleMs);
-    } catch (const Error& error) {
-      // The records stay buffered; the next tick tries again.
-      write_stderr("strongroom: " + escape_for_display(error.text()) + "\n");
-    }
+    service.flush_audit();
+    service.close_if_idle(kIdleMs);
   };
   const int code = context.serve()(service, tick);
   service.close();

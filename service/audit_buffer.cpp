@@ -12,42 +12,69 @@ vault::AuditEvent MemoryService::State::event(std::string_view tool, std::string
   return event;
 }
 
+// A process reads few banks under few rules, so a walk beats a map.
+std::size_t MemoryService::State::read_group(const vault::Bank& bank, std::string_view tool,
+                                             std::string_view rule, bool found) {
+  for (std::size_t i = 0; i < read_groups.size(); ++i) {
+    const ReadGroup& group = read_groups[i];
+    if (group.bank == bank.id() && group.tool == tool && group.rule == rule &&
+        group.found == found) {
+      return i;
+    }
+  }
+  read_groups.push_back({bank.id(), bank.name(), std::string(rule), tool, found, last_call});
+  return read_groups.size() - 1;
+}
+
 void MemoryService::State::log_read(const std::shared_ptr<vault::Bank>& bank, std::string_view tool,
                                     std::string_view rule, vault::RecordId record,
                                     std::uint64_t bytes, bool found) {
   // The owner's read-only processes write nothing, audit included; their replies say so.
   if (options.read_only) return;
   if (buffered_calls == 0) buffered_since = last_call;
-  auto [at, is_new] = reads.try_emplace(ReadKey{bank->id(), record, tool.data(), found});
-  if (is_new) {
-    at->second.bank = bank->name();
-    at->second.event = event(tool, rule);
-    at->second.event.record = record;
-    at->second.event.bytes = bytes;
-    if (!found) at->second.event.error = code_name(Code::not_found);
-  } else {
-    ++at->second.event.count;
-    at->second.event.bytes += bytes;
-  }
+  ReadLine& line = reads[{read_group(*bank, tool, rule, found), record}];
+  ++line.count;
+  line.bytes += bytes;
   if (++buffered_calls >= kAuditBufferCalls || last_call - buffered_since >= kAuditBufferAge) {
     flush();
   }
 }
 
+namespace {
+
+// The events of one group, each with as many records as one may list.
+std::vector<vault::AuditEvent> events_of(const MemoryService::State& state, std::size_t group) {
+  std::vector<vault::AuditEvent> events;
+  for (const auto& [key, line] : state.reads) {
+    if (key.group != group) continue;
+    if (events.empty() || events.back().records.size() == vault::AuditEvent::kMaxRecords) {
+      const MemoryService::State::ReadGroup& from = state.read_groups[group];
+      vault::AuditEvent& event = events.emplace_back(state.event(from.tool, from.rule));
+      event.time = from.first;
+      if (!from.found) event.error = code_name(Code::not_found);
+    }
+    events.back().records.push_back({key.record, line.count, line.bytes});
+  }
+  return events;
+}
+
+}  // namespace
+
 void MemoryService::State::flush() {
   if (reads.empty()) return;
   if (!vault) ensure_open();
-  std::map<std::string, std::vector<vault::AuditEvent>> by_bank;
-  for (const auto& [key, read] : reads) by_bank[read.bank].push_back(read.event);
-  for (auto& [name, events] : by_bank) {
-    const auto bank = open(name);
+  for (std::size_t group = 0; group < read_groups.size(); ++group) {
+    std::vector<vault::AuditEvent> events = events_of(*this, group);
+    if (events.empty()) continue;  // an earlier flush got as far as this
+    const auto bank = open(read_groups[group].bank_name);
     if (!bank) vault::throw_corrupt("a bank that was read is no longer listed");
     vault::BankWrite write = bank->write(vault->stamp());
-    for (vault::AuditEvent& entry : events) write.log(std::move(entry));
+    for (vault::AuditEvent& event : events) write.log(std::move(event));
     write.commit();
-    // What is on disk leaves the buffer; a failure in the next bank keeps only that bank's.
-    std::erase_if(reads, [&](const auto& item) { return item.second.bank == name; });
+    // What is on disk leaves the buffer; a failure in the next group keeps only the rest.
+    std::erase_if(reads, [&](const auto& item) { return item.first.group == group; });
   }
+  read_groups.clear();
   buffered_calls = 0;
 }
 

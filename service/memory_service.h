@@ -77,7 +77,7 @@ struct RecallRequest {
 };
 struct RecalledValue {
   SecretBytes value;                 // the bytes asked for
-  ValueForm form = ValueForm::text;  // json only when the whole value is here
+  ValueForm form = ValueForm::text;  // of the whole value, also when this is a part
   EntryClass entry_class = EntryClass::normal;
   std::uint64_t revision = 0;
   TimeMs created = 0;

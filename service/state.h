@@ -86,6 +86,9 @@ struct MemoryService::State {
   void log_failure(std::string_view tool, const Error& error) noexcept;
   void flush();
 
+  std::size_t read_group(const vault::Bank& bank, std::string_view tool, std::string_view rule,
+                         bool found);
+
   // ---- listings (listing.cpp)
   const std::vector<vault::EntryLine>& lines(const std::shared_ptr<vault::Bank>& bank);
 
@@ -103,27 +106,30 @@ struct MemoryService::State {
   std::string call_bank;     // the bank of the call under way, for its record
   bool call_logged = false;  // by deny()
 
-  // By bank id, not by open bank: what is buffered outlives a vault that is closed and reopened.
+  // Buffered reads: a group a bank, tool, rule and outcome, and in it a line a record. By bank id,
+  // not by open bank: what is buffered outlives a vault that is closed and reopened.
+  struct ReadGroup {
+    vault::BankId bank{};
+    std::string bank_name, rule;
+    std::string_view tool;
+    bool found = true;
+    TimeMs first = 0;
+  };
   struct ReadKey {
-    vault::BankId bank;
+    std::size_t group;
     vault::RecordId record;
-    const void* tool;
-    bool found;
     bool operator==(const ReadKey&) const = default;
   };
   struct ReadKeyHash {
     std::size_t operator()(const ReadKey& key) const noexcept {
-      // Bank ids are random, so any part of one is a hash of it.
-      return vault::load_le<std::uint64_t>(vault::view(key.bank)) ^
-             (key.record * 0x9E3779B97F4A7C15ull) ^ std::hash<const void*>()(key.tool) ^
-             (key.found ? 1u : 0u);
+      return (key.record + (key.group << 48)) * 0x9E3779B97F4A7C15ull >> 16;
     }
   };
-  struct BufferedRead {
-    std::string bank;
-    vault::AuditEvent event;
+  struct ReadLine {
+    std::uint64_t count = 0, bytes = 0;
   };
-  std::unordered_map<ReadKey, BufferedRead, ReadKeyHash> reads;
+  std::vector<ReadGroup> read_groups;
+  std::unordered_map<ReadKey, ReadLine, ReadKeyHash> reads;
   std::uint64_t buffered_calls = 0;
   TimeMs buffered_since = 0;
   std::map<std::string, TimeMs> logged_failures;  // what failed -> when it was last logged

@@ -1,5 +1,6 @@
 #include "vault/audit_log.h"
 
+#include <algorithm>
 #include <map>
 
 #include "base/error.h"
@@ -37,6 +38,36 @@ crypto::Hash32 next_chain(const crypto::SecretKey& log_key, const crypto::Hash32
                               {crypto::view(previous), IntegerKey(sequence).view(), row});
 }
 
+// count, then for each: id as the difference to the one before, count, bytes; all varints.
+std::string encode_records(std::vector<AuditedRecord> records) {
+  std::sort(records.begin(), records.end(),
+            [](const AuditedRecord& a, const AuditedRecord& b) { return a.id < b.id; });
+  std::string out;
+  append_varint(out, records.size());
+  RecordId before = 0;
+  for (const AuditedRecord& record : records) {
+    append_varint(out, record.id - before);
+    append_varint(out, record.count);
+    append_varint(out, record.bytes);
+    before = record.id;
+  }
+  return out;
+}
+
+std::vector<AuditedRecord> decode_records(std::string_view in) {
+  const std::uint64_t count = take_varint(in);
+  if (count > AuditEvent::kMaxRecords) throw_corrupt("a log record lists too much");
+  std::vector<AuditedRecord> records;
+  RecordId id = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    id += take_varint(in);
+    const std::uint64_t times = take_varint(in);
+    records.push_back({id, times, take_varint(in)});
+  }
+  if (!in.empty()) throw_corrupt("a log record has bytes after its end");
+  return records;
+}
+
 std::string encode_event(const AuditEvent& event) {
   BodyWriter body;
   body.i64(1, event.time);
@@ -48,6 +79,7 @@ std::string encode_event(const AuditEvent& event) {
   if (event.count != 1) body.u64(12, event.count);
   if (event.bytes != 0) body.u64(14, event.bytes);
   if (!event.error.empty()) body.field(16, event.error);
+  if (!event.records.empty()) body.field(18, encode_records(event.records));
   std::string plain;
   append_le(plain, static_cast<std::uint32_t>(body.body().size()));
   plain.append(body.body().view());
@@ -89,6 +121,9 @@ AuditEvent decode_event(std::string_view plain) {
       case 16:
         event.error = body.bytes();
         break;
+      case 18:
+        event.records = decode_records(body.bytes());
+        break;
       default:
         body.unknown();
     }
@@ -99,7 +134,7 @@ AuditEvent decode_event(std::string_view plain) {
 }  // namespace
 
 AuditSession::AuditSession(const Id16& session)
-    : session_(session), start_(crypto::SecretKey::random()), key_(start_.clone()) {}
+    : session_(session), key_(crypto::SecretKey::random()) {}
 
 void AuditSession::append(WriteTxn& txn, BankHead& head, const VaultId& vault, const BankId& bank,
                           const crypto::SecretKey& log_key, std::string_view audit_public_key,
@@ -173,6 +208,21 @@ class LogReader {
   std::map<Id16, SessionReader> sessions_;
 };
 
+void visit_event(LoggedEvent logged, const std::function<void(const LoggedEvent&)>& visit) {
+  if (logged.event.records.empty()) {
+    visit(logged);
+    return;
+  }
+  const std::vector<AuditedRecord> records = std::move(logged.event.records);
+  logged.event.records.clear();
+  for (const AuditedRecord& record : records) {
+    logged.event.record = record.id;
+    logged.event.count = record.count;
+    logged.event.bytes = record.bytes;
+    visit(logged);
+  }
+}
+
 }  // namespace
 
 void read_log(ReadTxn& txn, const BankHead& head, const VaultId& vault, const BankId& bank,
@@ -192,7 +242,7 @@ void read_log(ReadTxn& txn, const BankHead& head, const VaultId& vault, const Ba
     if (audit_secret != nullptr && row[2] == kSession) {
       reader.session(row, step, id);
     } else if (audit_secret != nullptr && row[2] == kEvent) {
-      visit(reader.event(row, step, id, sequence, chain));
+      visit_event(reader.event(row, step, id, sequence, chain), visit);
     } else if (row[2] != kSession && row[2] != kEvent) {
       throw Error(Code::unsupported, "The log was written by a newer version.");
     }

@@ -18,7 +18,15 @@
 
 namespace strongroom::vault {
 
-/// What is logged of a call: ids and fixed words, never names or content.
+/// Reads of one record within an event.
+struct AuditedRecord {
+  RecordId id = 0;
+  std::uint64_t count = 1;
+  std::uint64_t bytes = 0;
+};
+
+/// What is logged of a call: ids and fixed words, never names or content. Many reads that differ
+/// only in their record are one event with a list: a row a read would cost more than the read.
 struct AuditEvent {
   TimeMs time = 0;
   std::string principal, tool;
@@ -28,6 +36,8 @@ struct AuditEvent {
   std::uint64_t count = 1;  // equal calls in one record
   std::uint64_t bytes = 0;
   std::string error;  // code name; empty for success
+  std::vector<AuditedRecord> records;  // instead of record, count and bytes; at most kMaxRecords
+  static constexpr std::size_t kMaxRecords = 256;
 };
 
 /// One process's session in one bank. Not thread-safe.
@@ -44,7 +54,7 @@ class AuditSession {
 
  private:
   Id16 session_;
-  crypto::SecretKey start_, key_;
+  crypto::SecretKey key_;
   std::uint32_t step_ = 0;
   bool announced_ = false;
 };
@@ -56,7 +66,7 @@ struct LoggedEvent {
 };
 
 /// Walks the chain from the first row and compares its end with the head. Without `audit_secret`
-/// only the chain is checked. Throws corrupt.
+/// only the chain is checked. An event with a list is visited once a record. Throws corrupt.
 void read_log(ReadTxn& txn, const BankHead& head, const VaultId& vault, const BankId& bank,
               const crypto::SecretKey& log_key, const crypto::SecretKey* audit_secret,
               const std::function<void(const LoggedEvent&)>& visit);

@@ -255,7 +255,12 @@ LmdbRead::~LmdbRead() {
 LmdbWrite::LmdbWrite(LmdbEngine& engine, std::shared_ptr<Engine> keep)
     : TxnOps(engine), keep_(std::move(keep)) {
   txn_ = engine_.begin(0);
-  engine_.grow_ahead(64);
+  try {
+    engine_.grow_ahead(64);
+  } catch (...) {
+    mdb_txn_abort(txn_);  // or the next writer would wait for ever
+    throw;
+  }
 }
 
 void LmdbWrite::commit() {
@@ -358,7 +363,18 @@ std::size_t map_size() {
   return kMapSize;
 }
 
+// LMDB writes to a map of its lock file, which a full disk would answer with SIGBUS. Called while no
+// environment of this process is open on it: closing a descriptor drops the process's locks.
+void take_room_for_lock_file(const std::string& path) {
+  const UniqueFd fd(::open((path + "-lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  struct stat info {};
+  if (!fd || ::fstat(fd.get(), &info) != 0 || info.st_blocks != 0) return;
+  const int rc = ::fallocate(fd.get(), FALLOC_FL_KEEP_SIZE, 0, ::sysconf(_SC_PAGESIZE));
+  if (rc != 0 && (errno == ENOSPC || errno == EDQUOT)) throw_errno("open the vault", errno);
+}
+
 void LmdbEngine::open_environment(const std::string& path) {
+  take_room_for_lock_file(path);
   check(mdb_env_create(&env_));
   mdb_env_set_assert(env_, [](MDB_env*, const char*) { die_damaged(); });
   check(mdb_env_set_maxdbs(env_, 16));

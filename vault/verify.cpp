@@ -66,6 +66,7 @@ class Verifier {
     if (const auto at = seen.find(bank.id()); at != seen.end() && !vault_.options().read_only) {
       check_lineage(head.vector, view.head_tag(), at->second);
     }
+    if (view.txn().rows(Table::head) != 1) throw_corrupt("a bank has more than one head");
     const auto last = view.txn().last_integer_key(Table::log).value_or(0);
     if (last + 1 != head.log_next) throw_corrupt("the log does not end where its bank says");
     if (depth_ == VerifyDepth::fast) return;

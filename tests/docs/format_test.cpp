@@ -1,11 +1,13 @@
 // docs/format.md against the bytes of a real vault: every field on disk is in its tables with the
 // right size, everything the tables say is always written is there, and the associated data, keys,
 // sums and chains that the page describes open and verify what the program wrote.
-#include <sys/stat.h>
-
+#include <algorithm>
+#include <cctype>
 #include <map>
 #include <optional>
 #include <set>
+#include <stdexcept>
+#include <sys/stat.h>
 
 #include "../vault/vault_fixture.h"
 #include "crypto/aead.h"
@@ -238,6 +240,9 @@ void write_everything(Vault& vault) {
     denied.bytes = 12;
     denied.error = "not_found";
     write.log(denied);
+    AuditEvent reads = event_of("agent_recall");
+    reads.records = {{9, 2, 300}, {4, 1, 7}};
+    write.log(reads);
     write.log(event_of("agent_remember"));
     write.commit();
   }
@@ -324,7 +329,7 @@ TEST_CASE("format.md: the header file", "[docs][format]") {
   std::string spelled = "magic:";
   for (const char c : magic) {
     std::string digits = hex({&c, 1});
-    for (char& digit : digits) digit = static_cast<char>(::toupper(digit));
+    for (char& digit : digits) digit = static_cast<char>(std::toupper(digit));
     spelled += " " + digits;
   }
   REQUIRE(docs::table_below(page(), "Header file")[0][2] == spelled);
@@ -728,6 +733,12 @@ TEST_CASE("format.md: the log", "[docs][format]") {
         REQUIRE(plain.size() ==
                 crypto::padme(std::max<std::size_t>(64, 4 + std::size_t{length})));
         events.check(plain.view().substr(4, length));
+        for (BodyReader event(plain.view().substr(4, length)); event.next();) {
+          // The two records above, ascending: the first id, then the distance to it.
+          if (event.id() == 18) {
+            REQUIRE(event.bytes() == std::string("\x02\x04\x01\x07\x05\x02\xAC\x02", 8));
+          }
+        }
       }
       chain = crypto::keyed_hash32(bank.keys().log, crypto::labels::kLogChain,
                                    {crypto::view(chain), le(sequence), row});

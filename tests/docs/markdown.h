@@ -1,7 +1,8 @@
-// Reads tables and fenced blocks out of the project's Markdown, so that tests hold the documentation
+// Reads tables and fenced blocks out of the Markdown of the project, so that tests hold the pages
 // against the program.
 #pragma once
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <iterator>

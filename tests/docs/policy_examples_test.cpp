@@ -29,7 +29,7 @@ std::vector<Example> examples() {
     } else if (line == "```") {
       if (fence == "```json") found.push_back({block, {}});
       if (fence == "```jsonl") {
-        for (std::string& one : docs::lines_of(block)) found.at(found.size() - 1).cases.push_back(one);
+        for (const std::string& one : docs::lines_of(block)) found.back().cases.push_back(one);
       }
       fence.clear();
     } else {
@@ -66,7 +66,8 @@ TEST_CASE("policy.md: the default policy is the one that init seals", "[docs][po
   REQUIRE(documented.rule_count() == sealed.rule_count());
   REQUIRE(documented.version() == sealed.version());
   for (const char* principal : {"local:cli", "local:mcp", "local:x", "other"}) {
-    for (const char* tool : {"agent_recall", "agent_remember", "agent_forget", "get_project_context"}) {
+    for (const char* tool :
+         {"agent_recall", "agent_remember", "agent_forget", "get_project_context"}) {
       for (const auto value_class : {policy::ValueClass::normal, policy::ValueClass::secret}) {
         policy::Request request;
         request.principal = principal;

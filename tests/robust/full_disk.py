@@ -6,11 +6,9 @@ import shutil
 import subprocess
 import time
 
-from harness import (LONG, NO_SPACE, RobustTest, Server, Vault, binary, injected, main,
-                     need_strace, skip, text_of)
+from harness import (NO_SPACE, STORING_CALLS, RobustTest, Server, Vault, binary, calls_of,
+                     injected, main, need_strace, places, skip, text_of, tracing)
 
-# What stores; standard output and error are written by write, which is tested apart.
-STORING = "pwrite64,pwritev,fdatasync,fsync,msync,ftruncate,fallocate,rename,renameat,renameat2"
 VALUE = b"0123456789abcdef" * 1024
 RESERVE = 1 << 20
 
@@ -210,32 +208,38 @@ class FailingWrites(RobustTest):
 
     @staticmethod
     def state(vault):
-        """All that a command may change, as its user sees it."""
+        """All that a command may change, as its user sees it.
+
+        A first write makes its bank in a step of its own: an empty one counts as none.
+        """
         values = {(bank, line["key"]): (vault.get(line["key"], "--bank", bank), line["revision"])
                   for bank in vault.banks()
                   for line in vault.must("ls", "--json", "--bank", bank).lines()}
         slots = len(vault.must("slot", "ls", "--json").lines())
         version = vault.must("policy", "show", "--json").json()["version"]
-        return values, vault.banks(), slots, version
+        banks = {bank for bank, _ in values} | (vault.banks() & {"made"})
+        return values, banks, slots, version
 
     def sweep(self, error):
         base = self.base()
         before = self.state(base)
         for args, stdin, env in self.COMMANDS:
             whole = base.copy(self.new_folder("whole"))
-            whole.must(*args, stdin=stdin, env=dict(whole.env, **env))
+            calls = calls_of(whole, *args, stdin=stdin, env=dict(whole.env, **env),
+                             calls=STORING_CALLS)
             after = self.state(whole)
             shutil.rmtree(whole.folder)
             failures = 0
-            for call in range(1, self.reached(base, args, stdin, env) + 1):
-                folder = self.new_folder(f"at{call}")
+            for index, place in enumerate(calls):
+                folder = self.new_folder(f"at{index}")
                 vault = base.copy(folder)
                 done = vault.run(*args, stdin=stdin, env=dict(vault.env, **env),
-                                 wrap=injected(f"error={error}", call, STORING))
-                with self.subTest(" ".join(args), error=error, call=call):
+                                 wrap=injected(f"error={error}", place))
+                with self.subTest(" ".join(args), error=error, call=index, place=place):
                     self.assertIn(done.code, (0, NO_SPACE), done)
                     self.assertEqual(vault.get("kept"), b"kept value")
-                    vault.check_clean()
+                    # A bank whose listing is uncertain keeps its file, or it might be missed.
+                    vault.check_clean(orphans="[uncertain]" in done.err)
                     now = self.state(vault)
                     if done.code == 0:
                         self.assertEqual(now, after)
@@ -250,74 +254,70 @@ class FailingWrites(RobustTest):
             if args[0] != "status":
                 self.assertGreater(failures, 0)
 
-    def reached(self, base, args, stdin, env):
-        """How many storing calls the command makes when nothing fails."""
-        vault = base.copy(self.new_folder("count"))
-        log = vault.folder / "strace.log"
-        vault.must(*args, stdin=stdin, env=dict(vault.env, **env),
-                   wrap=["strace", "-f", "-qq", "-o", str(log), "-e", f"trace={STORING}",
-                         "-e", "signal=none"])
-        calls = len([line for line in log.read_text(errors="replace").splitlines() if "(" in line])
-        shutil.rmtree(vault.folder)
-        return calls
-
     def test_no_space(self):
         self.sweep("ENOSPC")
 
     def test_io_error(self):
         self.sweep("EIO")
 
+    def server_calls(self, work):
+        """The storing calls of one server session."""
+        vault = self.new_vault("whole")
+        log = vault.folder / "strace.log"
+        server = Server(vault, wrap=tracing(log, STORING_CALLS)).initialize()
+        work(vault, server)
+        server.close()
+        return places(log)
+
+    def with_failures(self, work):
+        """The session again and again, with one failing call each time."""
+        for index, place in enumerate(self.server_calls(work)):
+            for error in ("ENOSPC", "EIO"):
+                folder = self.new_folder(f"{error}{index}")
+                vault = Vault(folder)
+                server = Server(vault, wrap=injected(f"error={error}", place)).initialize()
+                with self.subTest(error, call=index, place=place):
+                    try:
+                        work(vault, server)
+                    finally:
+                        server.close(codes=(0, NO_SPACE))  # the last flush may be what failed
+                    vault.check_clean()
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def once_more(self, server, tool, **arguments):
+        """The result of a call, and whether it came at once. After an error the next call works."""
+        result = server.call(tool, **arguments)
+        if not result.get("isError"):
+            return True
+        self.assertRegex(text_of(result), r"\[(no_space|io|uncertain)\]$")
+        server.must(tool, **arguments)
+        return False
+
     def test_a_running_server_recovers(self):
         """One failing call: an error for that call, and none for the next."""
-        for error in ("ENOSPC", "EIO"):
-            for call in range(1, 60 if LONG else 30):
-                folder = self.new_folder(f"{error}{call}")
-                vault = Vault(folder)
-                with self.subTest(error, call=call), Server(
-                        vault, wrap=injected(f"error={error}", call, STORING)) as server:
-                    server.initialize()
-                    stored, failed = {}, 0
-                    for number in range(4):
-                        result = server.call("agent_remember", key=f"k{number}", value="v" * 5000)
-                        if result.get("isError"):
-                            failed += 1
-                            self.assertRegex(text_of(result), r"\[(no_space|io|uncertain)\]$")
-                            result = server.call("agent_remember", key=f"k{number}",
-                                                 value="v" * 5000)
-                            self.assertFalse(result.get("isError"), text_of(result))
-                        stored[f"k{number}"] = "v" * 5000
-                    self.assertLessEqual(failed, 1)
-                    for key, value in stored.items():
-                        self.assertEqual(server.recall(key), value)
-                vault.check_clean()
-                shutil.rmtree(folder, ignore_errors=True)
+        def work(_, server):
+            value = "v" * 5000
+            at_once = [self.once_more(server, "agent_remember", key=f"k{number}", value=value)
+                       for number in range(3)]
+            at_once.append(self.once_more(server, "agent_remember", key="k0", value=value,
+                                          tags=["t"], **{"class": "secret"}))
+            self.assertLessEqual(at_once.count(False), 1)
+            for number in (1, 2):
+                self.assertEqual(server.recall(f"k{number}"), value)
+        self.with_failures(work)
 
     def test_a_log_that_fails_once_is_written_later(self):
         """Reads are logged behind the answer: a failure there must not stay with the server."""
-        for error in ("ENOSPC", "EIO"):
-            for call in range(1, 12 if LONG else 7):
-                folder = self.new_folder(f"log {error}{call}")
-                vault = Vault(folder)
-                vault.set("k", "v")
-                with self.subTest(error, call=call), Server(
-                        vault, wrap=injected(f"error={error}", call, STORING)) as server:
-                    server.initialize()
-                    answers = 0
-                    for number in range(3):
-                        result = server.call("agent_recall", key="k")
-                        if result.get("isError"):
-                            self.assertRegex(text_of(result), r"\[(no_space|io|uncertain)\]$")
-                            result = server.call("agent_recall", key="k")
-                            self.assertFalse(result.get("isError"), text_of(result))
-                        answers += 1
-                        time.sleep(1.2)  # longer than reads are buffered
-                    self.assertEqual(server.recall("k"), "v")
-                    answers += 1
-                lines = [line for line in vault.must("audit", "log", "--json").lines()
-                         if line["tool"] == "agent_recall"]
-                self.assertGreaterEqual(sum(line["count"] for line in lines), answers)
-                vault.check_clean()
-                shutil.rmtree(folder, ignore_errors=True)
+        def session(vault, server):
+            vault.set("k", "v")
+            for _ in range(2):
+                self.once_more(server, "agent_recall", key="k")
+                time.sleep(1.2)  # longer than reads are buffered
+            self.assertEqual(server.recall("k"), "v")
+            lines = vault.must("audit", "log", "--json", "--tool", "agent_recall").lines()
+            count = sum(line["count"] for line in lines if line["principal"] == "local:mcp")
+            self.assertGreaterEqual(count, 2)
+        self.with_failures(session)
 
     def test_standard_output_is_full(self):
         vault = self.new_vault()
