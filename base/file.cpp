@@ -20,7 +20,8 @@ void UniqueFd::reset(int fd) noexcept {
 }
 
 std::optional<UniqueFd> open_file(const std::string& path, int flags, std::string_view what) {
-  UniqueFd fd(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC));
+  // O_NONBLOCK: a FIFO in the place of a file must not make anybody wait; for files it does nothing.
+  UniqueFd fd(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (fd) return fd;
   if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;
   if (errno == ELOOP) throw Error::invalid(what, "is a symbolic link, which is refused");
@@ -81,41 +82,64 @@ void sync_parent(const std::string& path, std::string_view doing) {
   sync_fd(dir.get(), doing);
 }
 
+namespace {
+
+// A file with its content, under a name of its own beside `path`; renamed when complete, so that a
+// kill never leaves half of one under the real name.
+class NewFile {
+ public:
+  NewFile(const std::string& path, std::string_view bytes, mode_t mode, bool durable,
+          std::string_view doing)
+      : doing_(doing) {
+    static std::atomic<unsigned> count{0};  // several threads may write in one millisecond
+    name_ = path + ".tmp" + std::to_string(::getpid()) + "-" + std::to_string(now_ms()) + "-" +
+            std::to_string(count++);
+    const UniqueFd fd(
+        ::open(name_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
+    if (!fd) throw_errno(doing, errno);
+    try {
+      write_all(fd.get(), bytes, doing);
+      if (durable) sync_fd(fd.get(), doing);
+    } catch (...) {
+      ::unlink(name_.c_str());
+      throw;
+    }
+  }
+  ~NewFile() {
+    if (!name_.empty()) ::unlink(name_.c_str());
+  }
+  NewFile(const NewFile&) = delete;
+  NewFile& operator=(const NewFile&) = delete;
+
+  void rename_to(const std::string& path, unsigned flags) {
+    if (::renameat2(AT_FDCWD, name_.c_str(), AT_FDCWD, path.c_str(), flags) != 0) {
+      if (errno == EEXIST) {
+        throw Error(Code::conflict,
+                    "Could not " + std::string(doing_) + ": the file exists already.");
+      }
+      throw_errno(doing_, errno);
+    }
+    name_.clear();
+  }
+
+ private:
+  std::string_view doing_;
+  std::string name_;
+};
+
+}  // namespace
+
 void create_file(const std::string& path, std::string_view bytes, mode_t mode,
                  std::string_view doing) {
-  UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-  if (!fd) {
-    if (errno == EEXIST) {
-      throw Error(Code::conflict, "Could not " + std::string(doing) + ": the file exists already.");
-    }
-    throw_errno(doing, errno);
-  }
-  try {
-    write_all(fd.get(), bytes, doing);
-    sync_fd(fd.get(), doing);
-  } catch (...) {
-    ::unlink(path.c_str());  // a half-written file would be in the way of the next try
-    throw;
-  }
+  NewFile file(path, bytes, mode, true, doing);
+  file.rename_to(path, RENAME_NOREPLACE);
   sync_parent(path, doing);
 }
 
 void replace_file(const std::string& path, std::string_view bytes, mode_t mode, bool durable,
                   std::string_view doing) {
-  static std::atomic<unsigned> count{0};  // several threads may replace files in one millisecond
-  const std::string temporary = path + ".tmp" + std::to_string(::getpid()) + "-" +
-                                std::to_string(now_ms()) + "-" + std::to_string(count++);
-  UniqueFd fd(
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-  if (!fd) throw_errno(doing, errno);
-  try {
-    write_all(fd.get(), bytes, doing);
-    if (durable) sync_fd(fd.get(), doing);
-    if (::rename(temporary.c_str(), path.c_str()) != 0) throw_errno(doing, errno);
-  } catch (...) {
-    ::unlink(temporary.c_str());
-    throw;
-  }
+  NewFile file(path, bytes, mode, durable, doing);
+  file.rename_to(path, 0);
   if (durable) sync_parent(path, doing);
 }
 

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstring>
 #include <new>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace strongroom {
@@ -41,7 +43,12 @@ class SecretBytes {
   void resize(std::size_t n) { bytes_.resize(n); }
   void reserve(std::size_t n) { bytes_.reserve(n); }
   void clear() noexcept { bytes_.clear(); }
-  void append(std::string_view more) { bytes_.insert(bytes_.end(), more.begin(), more.end()); }
+  void append(std::string_view more) {
+    if (more.empty()) return;
+    const std::size_t at = bytes_.size();
+    bytes_.resize(at + more.size());
+    std::memcpy(bytes_.data() + at, more.data(), more.size());
+  }
   std::string_view view() const noexcept { return {bytes_.data(), bytes_.size()}; }
 
  private:

@@ -50,9 +50,9 @@ void raw_get(const vault::Bank& bank, std::string_view name_key, std::string& ou
 
 RowSizes newest_rows(const vault::Bank& bank) {
   const auto txn = bank.engine().begin_read();
-  const auto newest = [&](vault::Table table) {
+  const auto newest = [&](vault::Table table) -> std::size_t {
     const auto key = txn->last_integer_key(table);
-    if (!key) throw std::runtime_error("a table of the benchmark is empty");
+    if (!key) return 0;
     return must(txn->get(table, vault::IntegerKey(*key).view())).size();
   };
   RowSizes sizes;
@@ -85,13 +85,14 @@ void RawStore::put(const std::vector<std::uint64_t>& names) {
     txn->put(vault::Table::names, vault::IntegerKey(name).view(), name_row);
   }
   txn->put(vault::Table::head, vault::IntegerKey(0).view(), head_);
-  txn->append(vault::Table::log, vault::IntegerKey(next_log_++).view(), log_);
+  if (!log_.empty()) txn->append(vault::Table::log, vault::IntegerKey(next_log_++).view(), log_);
   txn->commit();
 }
 
-void open_and_get(const std::string& path, std::uint64_t name) {
-  const auto engine = vault::open_lmdb(path, {});
-  std::string copy(record_of(*engine->begin_read(), vault::IntegerKey(name).view()));
+std::shared_ptr<vault::Engine> open_and_get(const std::string& path, std::uint64_t name) {
+  auto engine = vault::open_lmdb(path, {});
+  const std::string copy(record_of(*engine->begin_read(), vault::IntegerKey(name).view()));
+  return engine;
 }
 
 FileSize file_size(const std::string& path) {

@@ -20,7 +20,7 @@ std::string_view floor_get(const vault::Bank& bank, std::string_view name, Secre
 /// The honest raw get: the same two rows by a hash that is given, sealed bytes copied out.
 void raw_get(const vault::Bank& bank, std::string_view name_key, std::string& out);
 
-/// Sizes of the rows that one put writes.
+/// Sizes of the rows that one put writes; no log row where that is 0.
 struct RowSizes {
   std::size_t record = 0, head = 0, log = 0;
 };
@@ -42,8 +42,8 @@ class RawStore {
   std::uint64_t next_record_ = 1, next_log_ = 1;
 };
 
-/// Opens a raw store's file, reads one entry and closes it.
-void open_and_get(const std::string& path, std::uint64_t name);
+/// Opens a raw store's file and reads one entry.
+std::shared_ptr<vault::Engine> open_and_get(const std::string& path, std::uint64_t name);
 
 struct FileSize {
   double on_disk = 0, apparent = 0;  // bytes; files of the engine are sparse

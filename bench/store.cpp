@@ -10,6 +10,8 @@
 #include "bench/measure.h"
 #include "bench/world.h"
 #include "crypto/process.h"
+#include "policy/secret_scanner.h"
+#include "vault/bank_head.h"
 #include "vault/entries.h"
 
 namespace strongroom::bench {
@@ -279,6 +281,43 @@ void bench_layers(const Options& options, Report& report) {
         compare(made.series[i].name, made.series[i], "16 rules, anchor", made.series[0]));
   }
   report.add(std::move(made));
+
+  // Parts on their own, by CPU time: what the disk's noise hides above.
+  vault::BankHead head;
+  vault::Id16 tag{};
+  {
+    vault::BankRead view = bank->read();
+    head = view.head();
+    tag = view.head_tag();
+  }
+  const std::string name = entry_name(0), value = entry_value(0);
+  const crypto::SecretKey& key = bank->keys().records;
+  std::size_t found = 0;
+  const std::vector<Contender> parts = {
+      {"anchor", {},
+       [&](std::size_t) { bank->anchor().note(bank->id(), head.vector, tag, head.root.version); }},
+      {"credential scan of 1 KiB", {},
+       [&](std::size_t) { found += policy::find_credential(value) ? 1u : 0u; }},
+      {"seal of 1 KiB", {},
+       [&](std::size_t) {
+         found += vault::seal_row(key, crypto::labels::kAadRecord,
+                                  bank->place(vault::Kind::entry, 1, 1), value)
+                      .size();
+       }},
+      {"head: encode and seal", {},
+       [&](std::size_t) {
+         found += vault::seal_row(key, crypto::labels::kAadHead,
+                                  bank->place(vault::Kind::head, 1, 0),
+                                  vault::encode_head(head).view(), vault::kHeadFloor)
+                      .size();
+       }},
+      {"write transaction begun and dropped", {}, [&](std::size_t) { bank->engine().begin_write(); }},
+      {"BankWrite begun and dropped (opens the head)", {},
+       [&](std::size_t) { bank->write(vault->stamp()); }},
+  };
+  Row single = row("put-parts", "parts of a put on their own", Clock::cpu);
+  single.series = run_interleaved({options.rounds(9), 500, Clock::cpu, false}, parts);
+  report.add(std::move(single));
 }
 
 // ---- batches
@@ -358,31 +397,35 @@ void bench_open(const Options& options, Report& report, std::size_t entries) {
     load_raw(raw, entries);
   }
   Random pick(5);
+  // What a round opened is closed before the next clock starts: closing writes the audit buffer.
+  std::unique_ptr<service::MemoryService> service;
+  std::shared_ptr<vault::Engine> engine;
   for (const bool cold : {false, true}) {
-    const auto forget = [&](std::vector<std::string> files) {
-      return [cold, files](std::size_t) {
-        if (cold) {
-          for (const std::string& file : files) drop_cache(file);
-        }
+    const auto close_and_drop = [&](const std::vector<std::string>& files) {
+      return [&, cold, files](std::size_t) {
+        service.reset();
+        engine.reset();
+        if (!cold) return;
+        for (const std::string& file : files) drop_cache(file);
       };
     };
+    const auto open_and_recall = [&](bool read_only) {
+      return [&, read_only](std::size_t) {
+        service::ServiceOptions service_options = world.options();
+        service_options.read_only = read_only;
+        service = std::make_unique<service::MemoryService>(service_options);
+        recall(*service, entry_name(pick.below(entries)));
+      };
+    };
+    const auto prepare =
+        close_and_drop({bank_file, world.vault_path() + "/root.mdb", world.vault_path() + "/header"});
     const std::vector<Contender> contenders = {
-        {"ours: vault, policy, bank, first get",
-         forget({bank_file, world.vault_path() + "/root.mdb", world.vault_path() + "/header"}),
+        {"ours: vault, policy, bank, first get", prepare, open_and_recall(false)},
+        {"ours, read-only", prepare, open_and_recall(true)},
+        {"raw engine: open, two gets", close_and_drop({raw_file}),
          [&](std::size_t) {
-           service::MemoryService service(world.options());
-           recall(service, entry_name(pick.below(entries)));
+           engine = open_and_get(raw_file, Random(pick.below(entries)).next());
          }},
-        {"ours without audit (read-only)",
-         forget({bank_file, world.vault_path() + "/root.mdb", world.vault_path() + "/header"}),
-         [&](std::size_t) {
-           service::ServiceOptions silent = world.options();
-           silent.read_only = true;
-           service::MemoryService service(silent);
-           recall(service, entry_name(pick.below(entries)));
-         }},
-        {"raw engine: open, two gets", forget({raw_file}),
-         [&](std::size_t) { open_and_get(raw_file, Random(pick.below(entries)).next()); }},
     };
     Row made = row(cold ? "open-cold" : "open-warm",
                    cold ? "open and first get, files dropped from the cache"

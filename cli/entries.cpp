@@ -15,7 +15,6 @@ namespace {
 using service::EntryClass;
 using service::MemoryService;
 
-constexpr std::uint64_t kMaxTtlSeconds = std::uint64_t{100} * 366 * 24 * 3600;
 constexpr std::uint64_t kMaxRevision = ~std::uint64_t{0} >> 1;
 
 // ---- set
@@ -123,7 +122,7 @@ void add_set(Command& root) {
   command.flag("--value-json", set->json_value, "The value is JSON");
   command.list("--tag", "TAG", set->tags, "A label in place of those it has; may be repeated");
   command.flag("--no-tags", set->no_tags, "Take the tags away that it has");
-  command.number("--ttl", 1, kMaxTtlSeconds, set->ttl, "Forget it after N seconds");
+  command.number("--ttl", 1, service::kMaxTtlSeconds, set->ttl, "Forget it after N seconds");
   command.choice("--class", {"normal", "secret"}, set->entry_class, "\"secret\" for a credential");
   command.number("--if-revision", 0, kMaxRevision, set->if_revision,
                  "Store only when it is at revision N; 0: only when it is new");

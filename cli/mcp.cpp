@@ -2,6 +2,7 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/utf8.h"
 #include "cli/app.h"
 #include "cli/commands.h"
 

@@ -120,7 +120,9 @@ void Command::add_value(const std::string& names, const std::string& type, const
       help);
   option->type_name(type)->required(required);
   if (repeat) {
-    option->expected(1, 1 << 20)->allow_extra_args(false);
+    // CLI11 takes one argument at a time only from an option that it holds for unlimited.
+    constexpr int kUnlimited = 1 << 29;
+    option->expected(1, kUnlimited)->allow_extra_args(false);
     option->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   } else {
     option->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);

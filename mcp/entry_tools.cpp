@@ -20,7 +20,7 @@ namespace {
 using service::MemoryService;
 
 constexpr std::size_t kMaxValueOverMcp = 8u << 20;
-constexpr std::int64_t kMaxTtlSeconds = 3'155'760'000;  // 100 years
+using service::kMaxTtlSeconds;
 constexpr std::int64_t kMaxExactInteger = (std::int64_t{1} << 53) - 1;
 constexpr std::size_t kMaxOperationIdBytes = 256;
 

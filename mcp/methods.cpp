@@ -23,9 +23,17 @@ void refuse_cursor(const Request& request) {
   }
 }
 
-// An Error of a handler that is no tool: there is no isError result to carry it.
+// An Error of a handler that is no tool: there is no isError result to carry it. What another
+// uri would mend is a matter of the parameters.
 RpcError as_rpc_error(const Error& error) {
-  return {error.code() == Code::invalid ? kInvalidParams : kInternalError, error.text(), {}};
+  switch (error.code()) {
+    case Code::invalid:
+    case Code::denied:
+    case Code::not_found:
+    case Code::too_large:
+    case Code::unsupported: return {kInvalidParams, error.text(), {}};
+    default: return {kInternalError, error.text(), {}};
+  }
 }
 
 void write_text_members(JsonWriter& writer, const std::string& title,

@@ -82,8 +82,8 @@ struct ToolTable {
   std::vector<Tool> tools;
   std::vector<Resource> resources;
   std::vector<ResourceTemplate> templates;
-  /// nullopt = no such resource (-32602 with data.uri). Error = -32603 with Error::text() as
-  /// message, except Code::invalid, which is -32602.
+  /// nullopt = no such resource (-32602 with data.uri). Error = -32602 with Error::text() as
+  /// message where another uri would mend it (invalid, denied, not_found, too_large), else -32603.
   std::function<std::optional<ResourceContent>(const std::string& uri, const CallContext&)> read;
   std::vector<Prompt> prompts;
 };

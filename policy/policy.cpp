@@ -296,6 +296,18 @@ Decision Policy::decide(const Request& request) const {
   return {false, std::string(kDefaultDeny), "no rule permits " + describe(request, true)};
 }
 
+bool Policy::narrows_listing(const Request& request) const {
+  const std::uint8_t listed = class_bit(ValueClass::normal);
+  bool all_permitted = false;
+  for (const Rule& rule : rules_) {
+    if ((rule.classes & listed) == 0 || !RuleLogic::matches_scope(rule, request)) continue;
+    const bool by_name = !rule.key.empty() || !rule.tags.empty();
+    if (rule.effect == Effect::forbid && by_name) return true;
+    if (rule.effect == Effect::permit && !by_name) all_permitted = true;
+  }
+  return !all_permitted;
+}
+
 Decision Policy::decide_scope(const Request& request) const {
   if (!deny_all_reason_.empty()) return {false, std::string(kDefaultDeny), deny_all_reason_};
   std::uint8_t closed = 0;

@@ -99,6 +99,10 @@ class Policy {
   /// decide() could permit, and may permit a listing of which every item is then denied.
   Decision decide_scope(const Request& request) const;
 
+  /// Can names be missing from such a listing? A property of the policy alone, never of what is
+  /// stored, so that a note about it tells nothing.
+  bool narrows_listing(const Request& request) const;
+
   std::vector<RuleTrace> explain(const Request& request) const;
 
   /// Findings for `policy check`: rules that can never decide anything (a forbid, or an earlier

@@ -121,7 +121,7 @@ void MemoryService::State::log_failure(std::string_view tool, const Error& error
     const auto target = log_bank(*this, call_bank);
     if (!target) return;
     vault::AuditEvent entry = event(tool, "");
-    entry.permitted = error.code() != Code::denied;
+    entry.permitted = error.code() != Code::denied && error.code() != Code::secret_detected;
     entry.error = code_name(error.code());
     log_now(target, std::move(entry));
     last = last_call;

@@ -8,18 +8,25 @@
 namespace strongroom::service {
 namespace {
 
+// Counts, too, are of what the policy shows: a total would tell how much it hides. Secrets are
+// counted where an ordinary entry of that name would be shown, and never named.
 void add_keys(const std::vector<vault::EntryLine>& lines, const MemoryService::State& state,
               const std::string& bank, std::set<std::string, std::less<>>& seen,
-              std::vector<ContextKey>& keys) {
+              ProjectContext& context) {
   for (const vault::EntryLine& line : lines) {
-    if (line.entry_class == vault::EntryClass::secret) continue;
     if (line.expires && *line.expires <= state.last_call) continue;
     policy::Request asked = state.request(tool::kRecall, bank);
     asked.key = line.name;
     asked.tags = {line.tags.begin(), line.tags.end()};
     if (!state.policy.permits(asked)) continue;
+    if (line.entry_class == vault::EntryClass::secret) {
+      ++context.secrets;
+      continue;
+    }
     // A name of the project hides the shared bank's.
-    if (seen.insert(line.name).second) keys.push_back({line.name, line.tags, line.updated});
+    if (!seen.insert(line.name).second) continue;
+    ++context.entries;
+    context.keys.push_back({line.name, line.tags, line.updated});
   }
 }
 
@@ -85,11 +92,8 @@ ProjectContext MemoryService::project_context(std::uint64_t max_tokens, const st
       continue;
     }
     vault::BankRead view = opened->read();
-    const vault::BankCounts& counts = view.head().counts;
-    context.entries += counts.entries - counts.secrets;
-    context.secrets += counts.secrets;
     context.erase_pending += view.head().erase_pending.size();
-    add_keys(state.lines(opened), state, name, seen, context.keys);
+    add_keys(state.lines(opened), state, name, seen, context);
     state.log_read(opened, tool::kContext, decision.rule, 0, 0);
   }
   cut_keys(context, max_tokens);

@@ -14,13 +14,10 @@ namespace {
 constexpr std::size_t kMaxPassphrase = 4096;
 
 // The descriptor is checked, not the path: what was checked is what is read.
-std::string read_secret_file(const std::string& path, std::string_view what, std::size_t limit,
-                             bool absent_is_empty) {
-  auto fd = open_file(path, O_RDONLY | O_NONBLOCK, what);
-  if (!fd) {
-    if (absent_is_empty) return {};
-    throw Error(Code::locked, "The " + std::string(what) + " does not exist.");
-  }
+std::optional<std::string> read_secret_file(const std::string& path, std::string_view what,
+                                            std::size_t limit) {
+  auto fd = open_file(path, O_RDONLY, what);
+  if (!fd) return std::nullopt;
   struct stat info {};
   if (::fstat(fd->get(), &info) != 0) throw_errno("check the " + std::string(what), errno);
   if (!S_ISREG(info.st_mode)) throw Error::invalid(what, "is not a regular file");
@@ -42,8 +39,10 @@ int hex_digit(char c) {
 }  // namespace
 
 std::optional<crypto::SecretKey> read_key_file(const std::string& path, bool absent_is_empty) {
-  std::string bytes = read_secret_file(path, "key file", 4096, absent_is_empty);
-  if (bytes.empty() && absent_is_empty) return std::nullopt;
+  std::optional<std::string> read = read_secret_file(path, "key file", 4096);
+  if (!read && absent_is_empty) return std::nullopt;
+  if (!read) throw Error(Code::locked, "The key file does not exist.");
+  std::string& bytes = *read;
   std::optional<crypto::SecretKey> key;
   if (bytes.size() == crypto::kKeyBytes) {
     key = crypto::SecretKey::from_bytes(bytes);
@@ -67,7 +66,9 @@ std::optional<crypto::SecretKey> read_key_file(const std::string& path, bool abs
 }
 
 SecretBytes read_passphrase_file(const std::string& path) {
-  std::string bytes = read_secret_file(path, "passphrase file", kMaxPassphrase, false);
+  std::optional<std::string> read = read_secret_file(path, "passphrase file", kMaxPassphrase);
+  if (!read) throw Error(Code::locked, "The passphrase file does not exist.");
+  std::string& bytes = *read;
   // One final line break is an editor's, not the user's.
   if (!bytes.empty() && bytes.back() == '\n') bytes.pop_back();
   if (!bytes.empty() && bytes.back() == '\r') bytes.pop_back();

@@ -61,6 +61,7 @@ ListResult MemoryService::list(const ListRequest& request) {
     ListResult result;
     result.place = {banks.write, banks.notes};
 
+    bool narrowed = false;
     std::vector<Source> sources;
     for (std::size_t i = 0; i < banks.read.size(); ++i) {
       const std::string& name = banks.read[i];
@@ -77,9 +78,12 @@ ListResult MemoryService::list(const ListRequest& request) {
       }
       sources.push_back({&state.lines(bank), name});
       state.log_read(bank, tool::kRecall, scope.rule, 0, 0);
+      // Said whenever the policy could leave a name out: were it said only when it does, the note
+      // would tell which names exist.
+      narrowed = narrowed || state.policy.narrows_listing(state.request(tool::kRecall, name));
     }
 
-    bool anything = false, hidden = false;
+    bool anything = false;
     const auto visible = [&](const vault::EntryLine& line, const std::string& bank) {
       if (line.expires && *line.expires <= state.last_call) return false;
       if (line.entry_class == vault::EntryClass::secret && !request.include_secret) return false;
@@ -89,11 +93,7 @@ ListResult MemoryService::list(const ListRequest& request) {
       asked.value_class = line.entry_class == vault::EntryClass::secret
                               ? policy::ValueClass::secret
                               : policy::ValueClass::normal;
-      if (!state.policy.permits(asked)) {
-        hidden = true;
-        return false;
-      }
-      return true;
+      return state.policy.permits(asked);
     };
 
     const auto by_name = [](const vault::EntryLine& line, std::string_view name) {
@@ -156,7 +156,9 @@ ListResult MemoryService::list(const ListRequest& request) {
       }
       result.bank_empty = !anything;
     }
-    if (hidden) result.place.notes.push_back("Names that the policy does not permit are left out.");
+    if (narrowed) {
+      result.place.notes.push_back("The policy may leave names out of this list.");
+    }
     return result;
   });
 }

@@ -1,5 +1,7 @@
 #include "service/memory_service.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/json.h"
 #include "base/utf8.h"
@@ -10,7 +12,6 @@
 namespace strongroom::service {
 namespace {
 
-constexpr std::int64_t kMaxTtlSeconds = std::int64_t{100} * 366 * 24 * 3600;
 constexpr std::size_t kMaxOperationId = 256;
 
 policy::ValueClass policy_class(vault::EntryClass entry_class) {
@@ -162,9 +163,7 @@ class Remember {
     const bool exists = current && current->entry && !current->entry->expired(now);
     const vault::Entry* const stored = exists ? &*current->entry : nullptr;
     const vault::EntryClass entry_class = choose_class(stored);
-    const std::vector<std::string> tags = request_.tags       ? *request_.tags
-                                          : stored != nullptr ? stored->tags()
-                                                              : std::vector<std::string>{};
+    const std::vector<std::string> tags = choose_tags(stored);
     // Before the revision is compared: a conflict tells the caller what the revision is.
     const policy::Decision decision = decide(stored, tags, entry_class);
     if (!decision.permitted) return decision;
@@ -227,6 +226,16 @@ class Remember {
                             std::to_string(*request_.if_revision) + ". Read it again. [conflict]");
   }
 
+  // Without tags an entry keeps those it has. A tag is there or not: twice is once.
+  std::vector<std::string> choose_tags(const vault::Entry* current) const {
+    if (!request_.tags) return current == nullptr ? std::vector<std::string>{} : current->tags();
+    std::vector<std::string> tags;
+    for (const std::string& tag : *request_.tags) {
+      if (std::find(tags.begin(), tags.end(), tag) == tags.end()) tags.push_back(tag);
+    }
+    return tags;
+  }
+
   // Without a class an entry keeps the one it has: rotating a secret must not open it.
   vault::EntryClass choose_class(const vault::Entry* current) const {
     if (request_.entry_class) return static_cast<vault::EntryClass>(*request_.entry_class);
@@ -246,7 +255,16 @@ class Remember {
       request.tags = tag_views(tags);
       request.value_class = policy_class(current->entry_class);
       policy::Decision on_current = state_.policy.decide(request);
-      if (!on_current.permitted) decision = std::move(on_current);
+      if (!on_current.permitted) {
+        decision = std::move(on_current);
+      } else if (current->entry_class == vault::EntryClass::secret &&
+                 entry_class == vault::EntryClass::normal) {
+        // Later revisions keep the class, so opening it is as good as reading: who may not read a
+        // secret may not open it either.
+        request.tool = tool::kRecall;
+        policy::Decision may_read = state_.policy.decide(request);
+        if (!may_read.permitted) decision = std::move(may_read);
+      }
     }
     return decision;
   }
@@ -502,7 +520,13 @@ std::optional<std::vector<Revision>> MemoryService::history(std::string_view key
 
 void MemoryService::flush_audit() {
   const std::lock_guard lock(state_->mutex);
-  state_->flush();
+  try {
+    state_->flush();
+  } catch (const Error& error) {
+    // As after a call: the database may refuse to go on until it is opened again.
+    if (error.code() == Code::uncertain || error.code() == Code::io) state_->close_vault();
+    throw;
+  }
 }
 
 void MemoryService::close_if_idle(TimeMs idle) {

@@ -22,6 +22,7 @@ namespace strongroom::service {
 
 inline constexpr std::size_t kMaxKeyBytes = 1024;
 inline constexpr std::uint64_t kMaxValueBytes = 64ull << 20;
+inline constexpr std::int64_t kMaxTtlSeconds = 3'155'760'000;  // 100 years
 inline constexpr std::size_t kMaxTags = 64;
 inline constexpr std::size_t kMaxTagBytes = 256;
 inline constexpr std::size_t kDefaultListLimit = 200;

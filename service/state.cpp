@@ -20,7 +20,13 @@ void MemoryService::State::ensure_open() {
   last_call = now_ms();
   bool changed = false;
   if (vault) {
-    changed = vault->refresh();
+    try {
+      changed = vault->refresh();
+    } catch (...) {
+      // Never go on under the policy or slot of before: the next call opens, and checks, anew.
+      close_vault();
+      throw;
+    }
   } else {
     if (session == vault::Id16{}) session = vault::random_id();
     vault::VaultOptions open_options;

@@ -366,6 +366,7 @@ std::string VaultAdmin::add_slot(NewSecret& secret, bool admin_role) {
 }
 
 void VaultAdmin::remove_slot(const std::string& id) {
+  state_->require_write();
   vault::Vault& vault = state_->open();
   for (const vault::SlotInfo& slot : vault.slots()) {
     if (vault::hex(vault::view(slot.id)) != id) continue;

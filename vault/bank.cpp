@@ -93,6 +93,7 @@ crypto::Hash16 Bank::name_hash(Kind kind, std::string_view name) const {
 void Bank::count_row(BankHead& head, std::uint32_t key_version, Table table, std::string_view key,
                      std::string_view value, bool sealed, bool add) const {
   if (key_version != keys_.version) throw_corrupt("a row names a key that does not exist");
+  if (sealed && value.size() < kEnvelopeHeader + kEnvelopeTag) throw_corrupt("a row is too short");
   const char prefix[2] = {static_cast<char>(table), static_cast<char>(key.size())};
   const std::string_view start = sealed ? value.substr(0, kEnvelopeHeader) : value;
   const std::string_view tag = sealed ? value.substr(value.size() - kEnvelopeTag) : "";

@@ -144,6 +144,8 @@ BankHead decode_head(std::string_view bytes) {
         head.operation_cursor = body.u64();
         break;
       default:
+        // They are written back behind the known ones, so later versions number theirs above.
+        if (body.id() < 22) throw_corrupt("a bank head has an unknown field");
         body.unknown(&head.unknown);
     }
   }

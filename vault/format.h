@@ -146,7 +146,7 @@ struct EnvelopeHeader {
   Kind kind;
   std::uint32_t key_version;
 };
-/// Reads the clear part. corrupt when too short, unsupported for a newer version or suite.
+/// Reads the clear part. Throws corrupt when it is too short or has another version or suite.
 EnvelopeHeader read_envelope(std::string_view row);
 
 /// Opens a row into `plain` and returns the body inside it. Throws corrupt unless the row is

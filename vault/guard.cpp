@@ -1,5 +1,6 @@
 #include "vault/guard.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/file.h>
@@ -86,10 +87,17 @@ Guard Guard::shared(const std::string& mdb_path, bool read_only) {
   }
   require_plain(fd.get());
   const std::string own = namespace_text();
-  if (!read_only && lock(fd.get(), LOCK_EX)) write_text(fd.get(), own);
+  const bool first = lock(fd.get(), LOCK_EX);
+  if (first && !read_only) write_text(fd.get(), own);
   lock_shared(fd.get());
-  // Turning exclusive into shared is not atomic: another namespace may have come between.
-  if (!read_only && read_text(fd.get()) != own) {
+  // Turning exclusive into shared is not atomic: another namespace may have come between. A reader
+  // that is alone cannot write the text, and what stands there is history.
+  const std::string text = read_text(fd.get());
+  // Nobody of an earlier boot is still there, and an empty text was left by readers.
+  const bool stale = text.empty() || text.substr(std::min(text.size(), text.find(" boot "))) !=
+                                         own.substr(own.find(" boot "));
+  if (stale && !read_only) write_text(fd.get(), own);
+  if (!(first && read_only) && !stale && text != own) {
     throw Error(Code::busy,
                 "The vault is open in another container or PID namespace, which cannot share it "
                 "safely; use one Strongroom there and reach it through its client.");

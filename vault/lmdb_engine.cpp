@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <condition_variable>
 #include <fcntl.h>
 #include <map>
 #include <mutex>
@@ -119,6 +120,7 @@ class TxnOps : public Base {
     return load_le<std::uint64_t>(to_view(k));
   }
   std::uint64_t rows(Table table) override {
+    const EngineScope scope;
     MDB_stat stat{};
     check(mdb_stat(txn_, dbi(table), &stat));
     return stat.ms_entries;
@@ -186,11 +188,41 @@ class LmdbWrite final : public TxnOps<WriteTxn> {
   std::uint64_t erased_ = 0;
 };
 
+using FileKey = std::pair<dev_t, ino_t>;
+
+// LMDB forbids two environments on one file in one process: closing one drops the other's locks. A
+// file stays registered until its environment is closed, and who opens it meanwhile waits for that.
+struct Registry {
+  std::mutex mutex;
+  std::condition_variable closed;
+  std::map<FileKey, std::weak_ptr<LmdbEngine>> engines;
+};
+Registry& registry() {
+  static Registry* const instance = new Registry;
+  return *instance;
+}
+
+class EngineClosing {
+ public:
+  explicit EngineClosing(const FileKey& key) : key_(key) {}
+  ~EngineClosing() {
+    Registry& all = registry();
+    const std::lock_guard lock(all.mutex);
+    all.engines.erase(key_);
+    all.closed.notify_all();
+  }
+  EngineClosing(const EngineClosing&) = delete;
+  EngineClosing& operator=(const EngineClosing&) = delete;
+
+ private:
+  FileKey key_;
+};
+
 class LmdbEngine final : public Engine, public std::enable_shared_from_this<LmdbEngine> {
  public:
-  LmdbEngine(const std::string& path, const EngineOptions& options);
+  LmdbEngine(const std::string& path, const EngineOptions& options, const FileKey& key);
   ~LmdbEngine() override {
-    if (env_ == nullptr) return;
+    const EngineClosing closing(key_);
     // In a forked child the environment belongs to the parent: closing would clear its locks.
     if (fork_generation_ != g_fork_generation.load()) return;
     if (idle_reader_ != nullptr) mdb_txn_abort(idle_reader_);
@@ -227,10 +259,12 @@ class LmdbEngine final : public Engine, public std::enable_shared_from_this<Lmdb
   }
 
  private:
+  void make_environment();
   void open_environment(const std::string& path);
   void open_tables();
 
   EngineOptions options_;
+  FileKey key_;
   Guard guard_;
   MDB_env* env_ = nullptr;
   std::array<MDB_dbi, kTableCount> dbis_{};
@@ -313,6 +347,7 @@ void LmdbEngine::grow_ahead(std::uint64_t pages) {
 
 MDB_txn* LmdbEngine::begin(unsigned flags) {
   check_process();
+  const EngineScope scope;
   for (int attempt = 0;; ++attempt) {
     MDB_txn* txn = nullptr;
     const int rc = mdb_txn_begin(env_, nullptr, flags, &txn);
@@ -365,30 +400,42 @@ std::size_t map_size() {
 
 // LMDB writes to a map of its lock file, which a full disk would answer with SIGBUS. Called while no
 // environment of this process is open on it: closing a descriptor drops the process's locks.
+//
+// LMDB also opens that file by name and writes to it whatever it is, so it must be a plain file.
 void take_room_for_lock_file(const std::string& path) {
-  const UniqueFd fd(::open((path + "-lock").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  constexpr off_t kLockFileRoom = 68 * 1024;  // 1,024 reader slots of 64 bytes, and the header
+  const UniqueFd fd(::open((path + "-lock").c_str(),
+                           O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600));
+  if (!fd && errno != EACCES && errno != EROFS) {
+    if (errno == ENOSPC || errno == EDQUOT) throw_errno("open the vault", errno);
+    throw_corrupt("a lock file of the vault is not a plain file");
+  }
+  if (!fd) return;  // a directory that cannot be written: nobody writes the lock file either
+  check_vault_file(fd.get());
   struct stat info {};
-  if (!fd || ::fstat(fd.get(), &info) != 0 || info.st_blocks != 0) return;
-  const int rc = ::fallocate(fd.get(), FALLOC_FL_KEEP_SIZE, 0, ::sysconf(_SC_PAGESIZE));
+  if (::fstat(fd.get(), &info) != 0 || info.st_blocks * 512 >= kLockFileRoom) return;
+  const int rc = ::fallocate(fd.get(), FALLOC_FL_KEEP_SIZE, 0, kLockFileRoom);
   if (rc != 0 && (errno == ENOSPC || errno == EDQUOT)) throw_errno("open the vault", errno);
 }
 
-void LmdbEngine::open_environment(const std::string& path) {
-  take_room_for_lock_file(path);
+void LmdbEngine::make_environment() {
   check(mdb_env_create(&env_));
   mdb_env_set_assert(env_, [](MDB_env*, const char*) { die_damaged(); });
   check(mdb_env_set_maxdbs(env_, 16));
   check(mdb_env_set_maxreaders(env_, 1024));
   check(mdb_env_set_mapsize(env_, map_size()));
+}
+
+void LmdbEngine::open_environment(const std::string& path) {
+  take_room_for_lock_file(path);
+  make_environment();
   unsigned flags = MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD;
   if (options_.read_only) flags |= MDB_RDONLY;
   int rc = mdb_env_open(env_, path.c_str(), flags, 0600);
   if (options_.read_only && (rc == EACCES || rc == EROFS)) {
     // A directory that cannot be written has no live writer that a reader must announce itself to.
     mdb_env_close(std::exchange(env_, nullptr));
-    check(mdb_env_create(&env_));
-    check(mdb_env_set_maxdbs(env_, 16));
-    check(mdb_env_set_mapsize(env_, map_size()));
+    make_environment();
     rc = mdb_env_open(env_, path.c_str(), flags | MDB_NOLOCK, 0600);
   }
   check(rc);
@@ -413,8 +460,9 @@ void LmdbEngine::open_tables() {
   check(mdb_txn_commit(txn));
 }
 
-LmdbEngine::LmdbEngine(const std::string& path, const EngineOptions& options)
+LmdbEngine::LmdbEngine(const std::string& path, const EngineOptions& options, const FileKey& key)
     : options_(options),
+      key_(key),
       guard_(Guard::shared(path, options.read_only)),
       fork_generation_(g_fork_generation.load()) {
   const EngineScope scope;
@@ -428,22 +476,18 @@ LmdbEngine::LmdbEngine(const std::string& path, const EngineOptions& options)
   }
 }
 
-using FileKey = std::pair<dev_t, ino_t>;
-
-// LMDB forbids two environments on one file in one process: closing one drops the other's locks.
-struct Registry {
-  std::mutex mutex;
-  std::map<FileKey, std::weak_ptr<LmdbEngine>> engines;
-};
-Registry& registry() {
-  static Registry* const instance = new Registry;
-  return *instance;
-}
-
 FileKey file_key(int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) throw_errno("check a file of the vault", errno);
   return {info.st_dev, info.st_ino};
+}
+
+UniqueFd open_data_file(const std::string& path) {
+  UniqueFd fd(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
+  if (fd) return fd;
+  if (errno == ENOENT || errno == ENOTDIR) throw_corrupt("a file is missing");
+  if (errno == ELOOP) throw_corrupt("a file is a symbolic link");
+  throw_errno("open a file of the vault", errno);
 }
 
 }  // namespace
@@ -452,23 +496,26 @@ std::shared_ptr<Engine> open_lmdb(const std::string& path, const EngineOptions& 
   static const int at_fork = ::pthread_atfork(nullptr, nullptr, on_fork_child);
   if (at_fork != 0) throw Error(Code::internal, "Could not watch for forks.");
   Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
+  std::unique_lock lock(all.mutex);
   if (options.create) {
     create_file(path, {}, 0600, "make a file of the vault");
   }
-  auto fd = open_file(path, O_RDONLY, "a file of the vault");
-  if (!fd) throw_corrupt("a file is missing");
-  check_vault_file(fd->get());
-  check_file_system(fd->get(), options.allow_fuse);
-  if (!options.create) check_lmdb_file(fd->get());
-  const FileKey key = file_key(fd->get());
-  if (auto open = all.engines[key].lock()) {
-    if (open->read_only() && !options.read_only) {
-      throw Error(Code::busy, "This process has the vault open read-only.");
+  const UniqueFd fd = open_data_file(path);
+  check_vault_file(fd.get());
+  check_file_system(fd.get(), options.allow_fuse);
+  if (!options.create) check_lmdb_file(fd.get());
+  const FileKey key = file_key(fd.get());
+  for (auto at = all.engines.find(key); at != all.engines.end(); at = all.engines.find(key)) {
+    if (auto open = at->second.lock()) {
+      lock.unlock();  // `open` may be the last owner by now, and its end takes the lock
+      if (open->read_only() && !options.read_only) {
+        throw Error(Code::busy, "This process has the vault open read-only.");
+      }
+      return open;
     }
-    return open;
+    all.closed.wait(lock);
   }
-  auto engine = std::make_shared<LmdbEngine>(path, options);
+  auto engine = std::make_shared<LmdbEngine>(path, options, key);
   all.engines[key] = engine;
   return engine;
 }

@@ -92,6 +92,7 @@ std::string sign_root(const RootRecord& root, const VaultId& vault,
   body.field(13, encode_recipients(root.recipients));
   body.field(15, crypto::view(root.previous_hash));
   body.i64(17, root.signed_at);
+  body.unknown(root.unknown);
   std::string row("\x01\x01\x00\x00", 4);
   append_le(row, static_cast<std::uint32_t>(body.body().size()));
   row.append(body.body().view());
@@ -142,7 +143,7 @@ RootRecord read_root(std::string_view row, const VaultId& vault) {
         break;
       default:
         --seen;
-        body.unknown();
+        body.unknown(&root.unknown);
     }
   }
   if (seen != 9) throw_corrupt("the root record lacks a field");

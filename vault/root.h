@@ -35,6 +35,7 @@ struct RootRecord {
   std::vector<RootRecipient> recipients;  // ascending by id
   crypto::Hash32 previous_hash{};
   TimeMs signed_at = 0;
+  std::string unknown;  // optional fields of a newer version, carried on
 };
 
 /// A signed root row, and what heads remember of it.

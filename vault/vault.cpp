@@ -48,6 +48,7 @@ SecretBytes encode_bank_row(const BankInfo& info, const crypto::SecretKey& key,
   body.field(7, info.tag);
   body.i64(8, info.created);
   body.field(10, info.creator);
+  body.unknown(info.unknown);
   return body.take();
 }
 
@@ -81,7 +82,7 @@ BankRow decode_bank_row(std::string_view bytes) {
         row.info.creator = body.bytes();
         break;
       default:
-        body.unknown();
+        body.unknown(&row.info.unknown);
     }
   }
   if (row.key.empty() || row.info.name.empty()) throw_corrupt("a bank's list row lacks a field");
@@ -190,6 +191,10 @@ void Vault::read_header() {
     throw Error(Code::no_vault, "The directory holds no vault.");
   }
   check_vault_file(fd->get());
+  struct stat info {};
+  if (::fstat(fd->get(), &info) != 0 || info.st_size != kHeaderBytes) {
+    throw_corrupt("its header has the wrong size");
+  }
   header_bytes_ = read_all(fd->get(), kHeaderBytes, "the vault's header");
   header_ = decode_header(header_bytes_);
   if (!options_.read_only && !can_write(header_)) {
@@ -478,6 +483,8 @@ std::shared_ptr<Bank> Vault::open_listed(const BankInfo& info, BankKeys keys) {
       throw;
     lineage_notes_.push_back(error.text());
   }
+  // The owner may have signed a newer root since this process looked.
+  if (bank->read().head().root.version > root_.version) refresh();
   if (bank->read().head().root.version > root_.version) {
     throw Error(
         Code::denied,

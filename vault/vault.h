@@ -50,6 +50,7 @@ struct BankInfo {
   TimeMs created = 0;
   std::string creator;  // identity of the project that made it; empty for a bank made by name
   std::uint32_t key_version = 1;
+  std::string unknown;  // optional fields of a newer version, carried on
 };
 
 /// Throws no_vault or invalid unless `path` is a directory that may hold a vault; reads no secret.

@@ -98,6 +98,13 @@ class SetAndGet(CliTest):
         self.assertEqual(self.ok("get", "k"), b"v")
         self.assertEqual(self.ok("forget", "k", "--yes"), b'Forgot "k"\n')
 
+    def test_a_tag_takes_one_argument(self):
+        self.ok("set", "--tag", "a", "k", "value")
+        self.ok("set", "k2", "--tag", "a", "--tag=b", "-", stdin=b"from stdin")
+        self.assertEqual(self.json("get", "k")["value"], "value")
+        self.assertEqual(self.json("get", "k2")["value"], "from stdin")
+        self.assertEqual(self.json("get", "k2")["tags"], ["a", "b"])
+
     def test_tags_stay_unless_they_are_given(self):
         self.ok("set", "k", "1", "--tag", "a", "--tag", "b")
         self.ok("set", "k", "2")

@@ -522,12 +522,34 @@ TEST_CASE("format.md: recipient rows, slots and the owner's box", "[docs][format
     SecretBytes box;
     REQUIRE(crypto::box_open(crypto::SecretKey::from_bytes(secret.view()),
                              crypto::view(opened.vault->root().box_public_key),
-                             row.substr(204), box));
+                             layout.get(row, "box:"), box));
     box_fields.check(box.view());
   }
   box_fields.finish();
   REQUIRE(owners == 1);
   REQUIRE(admins == 1);
+}
+
+TEST_CASE("format.md: key-encryption keys of the other methods", "[docs][format]") {
+  std::map<std::string, crypto::SlotMethod> methods;
+  for (const docs::Row& row : docs::table_below(page(), "Key-encryption keys")) {
+    methods[row[0]] = {};
+  }
+  methods.at("passphrase") = crypto::SlotMethod::passphrase;
+  methods.at("key file") = crypto::SlotMethod::key_file;
+  methods.at("both") = crypto::SlotMethod::both;
+  methods.at("recovery code") = crypto::SlotMethod::code;
+  REQUIRE(methods.size() == 4);
+  const std::string layout_row = docs::table_below(page(), "Recipient row")[3][2];
+  int number = 0;
+  for (const char* name : {"passphrase", "key file", "both", "recovery code"}) {
+    REQUIRE(static_cast<int>(methods.at(name)) == ++number);
+    REQUIRE(layout_row.find(std::to_string(number) + " " + name) != std::string::npos);
+  }
+  // A code is the key that its symbols spell; tests/crypto has vectors of all four.
+  const crypto::PassphraseCost cost;
+  REQUIRE(cost.passes == 3);
+  REQUIRE(cost.kib == 256 * 1024);
 }
 
 TEST_CASE("format.md: the policy row", "[docs][format]") {
@@ -641,6 +663,45 @@ TEST_CASE("format.md: keys of a bank and the name hash", "[docs][format]") {
           crypto::keyed_hash16(bank.keys().names, crypto::labels::kName, {hashed}));
 }
 
+TEST_CASE("format.md: what a name leads to", "[docs][format]") {
+  const Opened opened;
+  BankRead root = opened.vault->bank0().read();
+  BankRead bank = opened.global->read();
+  std::string operation;
+  append_varint(operation, 9);
+  operation += "local:mcpop-1";
+  const std::string tag = opened.vault->find_bank("second")->tag;
+  struct Lookup {
+    std::string kind;
+    BankRead& where;
+    Kind in_hash;
+    std::string name;
+    Kind record;
+  };
+  const Lookup lookups[] = {
+      {"entry", bank, Kind::entry, "full", Kind::entry},
+      {"entry", bank, Kind::entry, "gone", Kind::entry_tombstone},
+      {"operation", bank, Kind::operation, operation, Kind::operation},
+      {"setting", root, Kind::setting, "scoping", Kind::setting},
+      {"setting", root, Kind::setting, "!box", Kind::setting},
+      {"bank", root, Kind::bank, "second", Kind::bank},
+      {"bank", root, Kind::bank, "\x01" + tag, Kind::bank},
+  };
+  std::set<std::string> looked_up, documented;
+  SecretBytes plain;
+  for (const Lookup& lookup : lookups) {
+    INFO(lookup.kind << " " << lookup.name);
+    const auto id = lookup.where.find(lookup.in_hash, lookup.name);
+    REQUIRE(id);
+    REQUIRE(lookup.where.open(*id, plain).kind == lookup.record);
+    looked_up.insert(lookup.kind);
+  }
+  for (const docs::Row& row : docs::table_below(page(), "What a name leads to")) {
+    documented.insert(row[0]);
+  }
+  REQUIRE(documented == looked_up);
+}
+
 TEST_CASE("format.md: chunks", "[docs][format]") {
   const Opened opened;
   const Bank& bank = *opened.global;
@@ -710,7 +771,7 @@ TEST_CASE("format.md: the log", "[docs][format]") {
       if (layout.get(row, "kind") == "\1") {
         REQUIRE(row.size() == 24 + 80);
         SecretBytes key;
-        REQUIRE(crypto::sealed_box_open(audit, row.substr(24), key));
+        REQUIRE(crypto::sealed_box_open(audit, layout.get(row, "session: sealed box"), key));
         sessions[id] = {crypto::SecretKey::from_bytes(key.view()), step};
       } else {
         REQUIRE(layout.get(row, "kind") == "\2");
@@ -727,8 +788,8 @@ TEST_CASE("format.md: the log", "[docs][format]") {
           return std::string(crypto::view(chain));
         });
         SecretBytes plain;
-        REQUIRE(crypto::open(crypto::derive(key, crypto::labels::kLogKey, {}), aad, row.substr(24),
-                             plain));
+        REQUIRE(crypto::open(crypto::derive(key, crypto::labels::kLogKey, {}), aad,
+                             layout.get(row, "session: sealed box"), plain));
         const auto length = load_le<std::uint32_t>(plain.view());
         REQUIRE(plain.size() ==
                 crypto::padme(std::max<std::size_t>(64, 4 + std::size_t{length})));

@@ -677,8 +677,8 @@ class Resources(ToolCase):
         table = [("entry://global", -32602), ("entry://", -32602), ("entry:///a", -32602),
                  ("entry://global/", -32602), ("entry://global/%zz", -32602),
                  ("entry://global/%", -32602), ("entry://global/%ff", -32602),
-                 ("strongroom://nope", -32602), ("", -32602), (self.uri("long"), -32603),
-                 (self.uri("aws"), -32603)]
+                 ("strongroom://nope", -32602), ("", -32602), (self.uri("long"), -32602),
+                 (self.uri("aws"), -32602)]
         for uri, code in table:
             with self.subTest(uri):
                 error = self.client.error("resources/read", {"uri": uri})

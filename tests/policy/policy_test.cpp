@@ -376,3 +376,21 @@ TEST_CASE("names in a reason cannot forge its words", "[policy]") {
 }
 
 }  // namespace strongroom::policy
+
+TEST_CASE("whether a listing may be narrowed depends on the policy alone", "[policy]") {
+  const auto narrows = [](const std::string& rules) {
+    const std::string text = R"({"version":1,"rules":[)" + rules + "]}";
+    strongroom::policy::Request request;
+    request.principal = "local:mcp";
+    request.tool = "agent_recall";
+    request.bank = "b";
+    return strongroom::policy::Policy::parse(text).narrows_listing(request);
+  };
+  const std::string all = R"({"id":"all","effect":"permit","class":"normal"})";
+  CHECK_FALSE(narrows(all));
+  CHECK(narrows(all + R"(,{"id":"f","effect":"forbid","key":"hidden/*"})"));
+  CHECK(narrows(all + R"(,{"id":"f","effect":"forbid","tags":"frozen"})"));
+  CHECK_FALSE(narrows(all + R"(,{"id":"f","effect":"forbid","key":"x","principal":"local:cli"})"));
+  CHECK_FALSE(narrows(all + R"(,{"id":"f","effect":"forbid","key":"x","class":"secret"})"));
+  CHECK(narrows(R"({"id":"some","effect":"permit","key":"app/*"})"));
+}

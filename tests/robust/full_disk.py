@@ -143,7 +143,7 @@ class FullDisk(RobustTest):
                 self.stored[f"small {number}"] = b"v" * 1500
             self.assertRegex(text_of(result), r"\[(no_space|uncertain)\]$")
             for key in ("new", "k1"):
-                self.assertRegex(server.refused("agent_remember", key=key, value="v" * 5000),
+                self.assertRegex(server.refused("agent_remember", key=key, value="v" * 500_000),
                                  r"\[(no_space|uncertain)\]$")
             server.must("agent_forget", key="k3")
             self.stored.pop("k3")

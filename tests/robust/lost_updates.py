@@ -48,7 +48,8 @@ class Writer(threading.Thread):
         sent = {}
         for key in keys:
             arguments = {"key": key, "value": f"value of {key}", "operation_id": f"op {key}"}
-            sent[server.send("tools/call", {"name": "agent_remember", "arguments": arguments})] = key
+            params = {"name": "agent_remember", "arguments": arguments}
+            sent[server.send("tools/call", params)] = key
         while sent:
             message = server.receive()
             key = sent.pop(message["id"])
@@ -112,7 +113,8 @@ class LostUpdates(RobustTest):
                     server.initialize()
                     done = 0
                     while done < increments:
-                        seen = server.must("agent_recall", prefix="counter")["entries"][0]["revision"]
+                        [entry] = server.must("agent_recall", prefix="counter")["entries"]
+                        seen = entry["revision"]
                         result = server.call("agent_remember", key="counter", value=str(seen + 1),
                                              if_revision=seen)
                         if result.get("isError"):

@@ -1,5 +1,5 @@
-"""Planted markers: names, values, tags, operation ids and bank names go through every way of writing,
-also the ways that are refused, and none of their bytes is found outside the replies."""
+"""Planted markers: names, values, tags, operation ids and bank names go through every way of
+writing, also the ways that are refused, and none of their bytes is found outside the replies."""
 import base64
 import json
 import os
@@ -104,7 +104,8 @@ class PlantedMarkers(RobustTest):
                         tags=[mark("mcp tag")], operation_id=mark("mcp operation"))
             server.must("agent_remember", key=mark("mcp key"), value=mark("mcp second value"))
             server.must("agent_remember", key="j2", value={mark("mcp json value"): [None, 1.5]})
-            server.must("agent_remember", key="large2", value=(mark("mcp large value") + "\n") * 5000)
+            server.must("agent_remember", key="large2",
+                        value=(mark("mcp large value") + "\n") * 5000)
             server.must("agent_remember", key=mark("mcp secret key"),
                         value=mark("mcp secret value"), **{"class": "secret"})
             server.must("agent_remember", key="gone2", value=mark("mcp forgotten value"))
@@ -213,10 +214,11 @@ class PlantedMarkers(RobustTest):
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             os.close(read)
-            state = ""
-            while state != "S" and process.poll() is None:  # waits for the passphrase
+            asleep = 0
+            while asleep < 100 and process.poll() is None:  # waits for the passphrase
                 with open(f"/proc/{process.pid}/stat", encoding="ascii") as file:
                     state = file.read().rsplit(")", 1)[1].split()[0]
+                asleep = asleep + 1 if state == "S" else 0
             with open(f"/proc/{process.pid}/cmdline", "rb") as file:
                 self.assertEqual(mark.found(file.read()), {"key"})
             with open(f"/proc/{process.pid}/environ", "rb") as file:

@@ -2,6 +2,7 @@
 import json
 import re
 import shutil
+import subprocess
 
 from harness import CREDENTIAL, RobustTest, Server, main, need_strace
 
@@ -29,7 +30,6 @@ class Network(RobustTest):
 
     def test_strace_sees_sockets(self):
         """The check itself: it must see one where there is one."""
-        import subprocess
         subprocess.run([*self.wrap, "/usr/bin/python3", "-c",
                         "import socket; socket.socket().close()"], check=True)
         self.assertIn("AF_INET", self.log.read_text())
@@ -64,9 +64,8 @@ class Network(RobustTest):
     def test_sessions(self):
         # A project with a remote: its address is a name here, never called.
         if shutil.which("git"):
-            import subprocess
-            for line in (["init", "-q"], ["remote", "add", "origin", "https://example.org/a/b.git"]):
-                subprocess.run(["git", *line], cwd=self.vault.work, check=True,
+            for line in ("init -q", "remote add origin https://example.org/a/b.git"):
+                subprocess.run(["git", *line.split()], cwd=self.vault.work, check=True,
                                stdout=subprocess.DEVNULL)
         with Server(self.vault, wrap=self.wrap) as server:
             server.initialize()

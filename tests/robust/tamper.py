@@ -121,7 +121,8 @@ class Rows(Damage):
                                  lambda txn, k=key, v=value + b"\0": txn.put(k, v))
                 self.check_found(which, table, "empty", lambda txn, k=key: txn.put(k, b""))
                 self.check_found(which, table, "duplicate",
-                                 lambda txn, k=key, v=value: txn.put(self.other_key(table, k, rows), v))
+                                 lambda txn, k=self.other_key(table, key, rows), v=value:
+                                 txn.put(k, v))
             if len(rows) > 1:
                 (one, first), (other, second) = chance.sample(rows, 2)
                 if first != second:

@@ -257,7 +257,9 @@ TEST_CASE("slots: the last and the one in use stay", "[admin]") {
   const TestHome home;
   const auto admin = home.admin();
   std::string owner, owner_admin;
-  for (const SlotLine& slot : admin->slots()) (slot.role == "owner" ? owner : owner_admin) = slot.id;
+  for (const SlotLine& slot : admin->slots()) {
+    (slot.role == "owner" ? owner : owner_admin) = slot.id;
+  }
   CHECK(code_of([&] { admin->remove_slot(owner); }) == Code::invalid);
   CHECK(failure_of([&] { admin->remove_slot(owner_admin); }).text ==
         "Invalid: slot is the last one of its role; add another first. [invalid]");
@@ -403,8 +405,8 @@ TEST_CASE("reads are written down after 4,096 calls at the latest", "[audit]") {
 TEST_CASE("equal denials within a second are one record", "[audit]") {
   const TestHome home;
   const auto agent = home.mcp();
-  home.seal(2, std::string(kForbidHr) +
-                   R"(, {"id": "fin", "effect": "forbid", "principal": "local:mcp", "key": "fin/*"})");
+  home.seal(2, std::string(kForbidHr) + R"(,
+    {"id": "fin", "effect": "forbid", "principal": "local:mcp", "key": "fin/*"})");
   const TimeMs start = now_ms();
   for (int i = 0; i < 20; ++i) {
     CHECK(code_of([&] { hit(*agent, "hr/" + std::to_string(i)); }) == Code::denied);
@@ -485,7 +487,8 @@ TEST_CASE("what cannot be logged is refused, and nothing is forgotten", "[audit]
   const auto agent = home.mcp();
   remember(*agent, "k", "v");
   remember_secret(*agent, "s", "secret");
-  home.seal(2, R"({"id": "open", "effect": "permit", "principal": "local:mcp", "tool": "agent_recall", "class": "secret"})");
+  home.seal(2, R"({"id": "open", "effect": "permit", "principal": "local:mcp",
+    "tool": "agent_recall", "class": "secret"})");
   recall(*agent, "k");
   agent->flush_audit();
   std::uint64_t answered = 1;

@@ -1,4 +1,4 @@
-// A vault as `strongroom init` makes it, in a home of its own, and the service as its callers use it.
+// A vault as `strongroom init` makes it, in a home of its own, and the service as callers use it.
 #pragma once
 
 #include <sys/resource.h>
@@ -107,16 +107,18 @@ class TestHome {
     if (fs::exists(admin_keyfile())) given.admin.keyfile = admin_keyfile();
     return given;
   }
-  std::unique_ptr<VaultAdmin> admin() const { return std::make_unique<VaultAdmin>(admin_options()); }
+  std::unique_ptr<VaultAdmin> admin() const {
+    return std::make_unique<VaultAdmin>(admin_options());
+  }
 
-  /// Seals rules behind the default ones, or instead of them.
-  void seal(int version, const std::string& rules, bool keep_default = true) const {
-    std::string all = keep_default
-                          ? R"({"id": "default", "effect": "permit", "principal": "local:*", "class": "normal"},
-  {"id": "writes", "effect": "permit", "principal": "local:*", "tool": ["agent_remember", "agent_forget"], "class": "secret"},
-  {"id": "owner", "effect": "permit", "principal": "local:cli"})"
-                          : std::string();
-    if (!rules.empty()) all += (all.empty() ? "" : ",\n  ") + rules;
+  /// Seals the default rules and more.
+  void seal(int version, const std::string& rules) const {
+    std::string all = R"({"id": "default", "effect": "permit", "principal": "local:*",
+    "class": "normal"},
+  {"id": "writes", "effect": "permit", "principal": "local:*", "class": "secret",
+    "tool": ["agent_remember", "agent_forget"]},
+  {"id": "owner", "effect": "permit", "principal": "local:cli"})";
+    if (!rules.empty()) all += ",\n  " + rules;
     admin()->seal_policy("{\"version\": " + std::to_string(version) + ", \"rules\": [\n  " + all +
                          "\n]}");
   }

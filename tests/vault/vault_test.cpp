@@ -325,7 +325,14 @@ TEST_CASE("links and foreign modes are refused", "[vault][files]") {
   SECTION("a symlink in the place of a bank") {
     fs::rename(bank, test.dir / "moved");
     fs::create_symlink(test.dir / "moved", bank);
-    REQUIRE(code_of([&] { get(*test.open(), "alpha"); }) == Code::invalid);
+    REQUIRE(code_of([&] { get(*test.open(), "alpha"); }) == Code::corrupt);
+  }
+  SECTION("a symlink in the place of a lock file, which LMDB would write through") {
+    spill(test.dir / "victim", "mine");
+    fs::remove(bank + "-lock");
+    fs::create_symlink(test.dir / "victim", bank + "-lock");
+    REQUIRE(code_of([&] { get(*test.open(), "alpha"); }) == Code::corrupt);
+    REQUIRE(slurp(test.dir / "victim") == "mine");
   }
   SECTION("a symlink in the place of the vault") {
     fs::rename(test.path(), test.dir / "real");
