@@ -8,42 +8,24 @@ namespace strongroom {
 
 std::string_view code_name(Code code) noexcept {
   switch (code) {
-    case Code::not_found:
-      return "not_found";
-    case Code::no_vault:
-      return "no_vault";
-    case Code::locked:
-      return "locked";
-    case Code::wrong_key:
-      return "wrong_key";
-    case Code::denied:
-      return "denied";
-    case Code::secret_detected:
-      return "secret_detected";
-    case Code::corrupt:
-      return "corrupt";
-    case Code::rollback:
-      return "rollback";
-    case Code::fork:
-      return "fork";
-    case Code::conflict:
-      return "conflict";
-    case Code::invalid:
-      return "invalid";
-    case Code::unsupported:
-      return "unsupported";
-    case Code::too_large:
-      return "too_large";
-    case Code::busy:
-      return "busy";
-    case Code::uncertain:
-      return "uncertain";
-    case Code::no_space:
-      return "no_space";
-    case Code::io:
-      return "io";
-    case Code::internal:
-      return "internal";
+    case Code::not_found: return "not_found";
+    case Code::no_vault: return "no_vault";
+    case Code::locked: return "locked";
+    case Code::wrong_key: return "wrong_key";
+    case Code::denied: return "denied";
+    case Code::secret_detected: return "secret_detected";
+    case Code::corrupt: return "corrupt";
+    case Code::rollback: return "rollback";
+    case Code::fork: return "fork";
+    case Code::conflict: return "conflict";
+    case Code::invalid: return "invalid";
+    case Code::unsupported: return "unsupported";
+    case Code::too_large: return "too_large";
+    case Code::busy: return "busy";
+    case Code::uncertain: return "uncertain";
+    case Code::no_space: return "no_space";
+    case Code::io: return "io";
+    case Code::internal: return "internal";
   }
   return "internal";
 }

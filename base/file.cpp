@@ -20,7 +20,8 @@ void UniqueFd::reset(int fd) noexcept {
 }
 
 std::optional<UniqueFd> open_file(const std::string& path, int flags, std::string_view what) {
-  // O_NONBLOCK: a FIFO in the place of a file must not make anybody wait; for files it does nothing.
+  // O_NONBLOCK: a FIFO in the place of a file must not make anybody wait; for files it does
+  // nothing.
   UniqueFd fd(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   if (fd) return fd;
   if (errno == ENOENT || errno == ENOTDIR) return std::nullopt;

@@ -112,12 +112,8 @@ class JsonReader {
     const std::size_t begin = at_;
     Json value;
     switch (peek()) {
-      case '{':
-        read_object(value, depth);
-        break;
-      case '[':
-        read_array(value, depth);
-        break;
+      case '{': read_object(value, depth); break;
+      case '[': read_array(value, depth); break;
       case '"':
         value.kind_ = Json::Kind::string;
         read_string(value.string_);
@@ -131,12 +127,8 @@ class JsonReader {
         value.kind_ = Json::Kind::boolean;
         read_word("false");
         break;
-      case 'n':
-        read_word("null");
-        break;
-      default:
-        value.kind_ = Json::Kind::number;
-        read_number();
+      case 'n': read_word("null"); break;
+      default: value.kind_ = Json::Kind::number; read_number();
     }
     value.raw_ = text_.substr(begin, at_ - begin);
     return value;
@@ -196,28 +188,14 @@ class JsonReader {
     switch (c) {
       case '"':
       case '\\':
-      case '/':
-        out.push_back(c);
-        return;
-      case 'b':
-        out.push_back('\b');
-        return;
-      case 'f':
-        out.push_back('\f');
-        return;
-      case 'n':
-        out.push_back('\n');
-        return;
-      case 'r':
-        out.push_back('\r');
-        return;
-      case 't':
-        out.push_back('\t');
-        return;
-      case 'u':
-        break;
-      default:
-        fail("has an unknown escape");
+      case '/': out.push_back(c); return;
+      case 'b': out.push_back('\b'); return;
+      case 'f': out.push_back('\f'); return;
+      case 'n': out.push_back('\n'); return;
+      case 'r': out.push_back('\r'); return;
+      case 't': out.push_back('\t'); return;
+      case 'u': break;
+      default: fail("has an unknown escape");
     }
     char32_t point = read_hex4();
     if (point >= 0xDC00 && point <= 0xDFFF) fail("has a lone surrogate");
@@ -401,27 +379,13 @@ void json_quote(std::string& out, std::string_view text) {
     }
     ++i;
     switch (byte) {
-      case '"':
-        out.append("\\\"");
-        break;
-      case '\\':
-        out.append("\\\\");
-        break;
-      case '\b':
-        out.append("\\b");
-        break;
-      case '\f':
-        out.append("\\f");
-        break;
-      case '\n':
-        out.append("\\n");
-        break;
-      case '\r':
-        out.append("\\r");
-        break;
-      case '\t':
-        out.append("\\t");
-        break;
+      case '"': out.append("\\\""); break;
+      case '\\': out.append("\\\\"); break;
+      case '\b': out.append("\\b"); break;
+      case '\f': out.append("\\f"); break;
+      case '\n': out.append("\\n"); break;
+      case '\r': out.append("\\r"); break;
+      case '\t': out.append("\\t"); break;
       default:
         if (byte < 0x20) {
           out.append("\\u00");

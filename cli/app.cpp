@@ -192,12 +192,13 @@ service::KeySource Context::owner_key(bool may_ask) {
     const int fd = static_cast<int>(*globals_.passphrase_fd);
     source.prompt = [this, fd]() -> std::optional<SecretBytes> {
       if (!passphrase_) passphrase_ = read_passphrase_fd(fd);
-      return passphrase_;
+      return SecretBytes(passphrase_->view());
     };
   } else if (may_ask && terminal_.person()) {
-    source.prompt = [this] {
+    source.prompt = [this]() -> std::optional<SecretBytes> {
       if (!passphrase_) passphrase_ = terminal_.ask_secret("Passphrase: ");
-      return passphrase_;
+      if (!passphrase_) return std::nullopt;
+      return SecretBytes(passphrase_->view());
     };
     source.prompt_code = [this] { return terminal_.ask_secret("Recovery code: "); };
   }

@@ -66,17 +66,14 @@ Policy::Pattern::Pattern(std::string glob)
 
 bool Policy::Pattern::matches(std::string_view value) const noexcept {
   switch (form) {
-    case Form::any:
-      return true;
-    case Form::exact:
-      return value == text;
+    case Form::any: return true;
+    case Form::exact: return value == text;
     case Form::prefix:
       // One byte at each end rejects most values without a call.
       return value.size() >= literal && value[0] == text[0] &&
              value[literal - 1] == text[literal - 1] &&
              value.starts_with(std::string_view(text).substr(0, literal));
-    case Form::general:
-      return glob_match(text, value);
+    case Form::general: return glob_match(text, value);
   }
   return false;
 }
@@ -215,18 +212,12 @@ class Evaluation {
       return RuleLogic::any_matches(condition.patterns, value);
     };
     switch (condition.member) {
-      case Member::principal:
-        return any(request_.principal);
-      case Member::tool:
-        return any(request_.tool);
-      case Member::bank:
-        return !request_.bank.empty() && any(request_.bank);
-      case Member::source:
-        return !request_.source.empty() && any(request_.source);
-      case Member::key:
-        return request_.key.has_value() && any(*request_.key);
-      case Member::tags:
-        return std::any_of(request_.tags.begin(), request_.tags.end(), any);
+      case Member::principal: return any(request_.principal);
+      case Member::tool: return any(request_.tool);
+      case Member::bank: return !request_.bank.empty() && any(request_.bank);
+      case Member::source: return !request_.source.empty() && any(request_.source);
+      case Member::key: return request_.key.has_value() && any(*request_.key);
+      case Member::tags: return std::any_of(request_.tags.begin(), request_.tags.end(), any);
     }
     return false;
   }
@@ -294,6 +285,20 @@ Decision Policy::decide(const Request& request) const {
     return {false, rule->id, "a rule forbids " + describe(request, true)};
   if (const Rule* rule = evaluation.first(Effect::permit)) return {true, rule->id, {}};
   return {false, std::string(kDefaultDeny), "no rule permits " + describe(request, true)};
+}
+
+std::vector<Policy::Named> Policy::literal_names() const {
+  std::vector<Named> names;
+  const auto add = [&](const Rule& rule, const char* member, const Patterns& patterns) {
+    for (const Pattern& pattern : patterns)
+      if (pattern.form == Pattern::Form::exact) names.push_back({rule.id, member, pattern.text});
+  };
+  for (const Rule& rule : rules_) {
+    add(rule, "tool", rule.tool);
+    add(rule, "principal", rule.principal);
+    add(rule, "source", rule.source);
+  }
+  return names;
 }
 
 bool Policy::narrows_listing(const Request& request) const {

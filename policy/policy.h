@@ -105,6 +105,13 @@ class Policy {
 
   std::vector<RuleTrace> explain(const Request& request) const;
 
+  /// The tools and principals that rules name without a star, for the caller to compare with those
+  /// that exist: a forbid with a mistyped tool forbids nothing.
+  struct Named {
+    std::string rule, member, name;
+  };
+  std::vector<Named> literal_names() const;
+
   /// Findings for `policy check`: rules that can never decide anything (a forbid, or an earlier
   /// rule of the same effect, covers them), and rules that give a name which is only configured (a
   /// label such as local:*, not a grant) more than the default policy does. One sentence each,

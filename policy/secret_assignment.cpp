@@ -308,10 +308,8 @@ std::optional<std::size_t> value_start(std::string_view text, std::size_t at) no
     case ':':
       if (next == ':' || next == '=' || before == ':') return std::nullopt;
       return at + 1;
-    case ',':
-      return is_quote(before) ? std::optional(at + 1) : std::nullopt;
-    default:
-      return at + 1;
+    case ',': return is_quote(before) ? std::optional(at + 1) : std::nullopt;
+    default: return at + 1;
   }
 }
 

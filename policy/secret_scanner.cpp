@@ -273,21 +273,15 @@ std::optional<Finding> match_token(std::string_view text, std::size_t at) noexce
   for (const TokenRule& rule : token_rules_for(text[at]))
     if (auto finding = match_rule(text, at, rule)) return finding;
   switch (text[at]) {
-    case 'e':
-      return match_jwt(text, at);
-    case 'S':
-      return match_sendgrid(text, at);
+    case 'e': return match_jwt(text, at);
+    case 'S': return match_sendgrid(text, at);
     case 'M':
     case 'N':
-    case 'O':
-      return match_discord(text, at);
-    case 'p':
-      return match_airtable(text, at);
+    case 'O': return match_discord(text, at);
+    case 'p': return match_airtable(text, at);
     case 'd':
-    case 'h':
-      return match_webhook(text, at);
-    default:
-      return std::nullopt;
+    case 'h': return match_webhook(text, at);
+    default: return std::nullopt;
   }
 }
 
@@ -311,15 +305,13 @@ std::optional<Finding> at_word(std::string_view text, std::size_t at) noexcept {
   if (!begins_token(text, at)) return std::nullopt;
   if (auto finding = match_token(text, at)) return finding;
   switch (text[at]) {
-    case 'i':
-      return match_assignment(text, at);
+    case 'i': return match_assignment(text, at);
     case 'b':
     case 'B': {
       auto finding = match_bearer(text, at);
       return finding ? finding : match_basic(text, at);
     }
-    default:
-      return std::nullopt;
+    default: return std::nullopt;
   }
 }
 
@@ -352,17 +344,10 @@ std::optional<Finding> find_credential(std::string_view text) noexcept {
       continue;
     std::optional<Finding> finding;
     switch (trigger) {
-      case Trigger::none:
-        break;
-      case Trigger::word:
-        finding = detail::at_word(text, at);
-        break;
-      case Trigger::separator:
-        finding = detail::at_separator(text, at);
-        break;
-      case Trigger::dash:
-        finding = detail::at_dash(text, at);
-        break;
+      case Trigger::none: break;
+      case Trigger::word: finding = detail::at_word(text, at); break;
+      case Trigger::separator: finding = detail::at_separator(text, at); break;
+      case Trigger::dash: finding = detail::at_dash(text, at); break;
     }
     if (finding) return finding;
   }

@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 #include "base/error.h"
 #include "service/state.h"
 
@@ -31,31 +35,32 @@ void MemoryService::State::log_read(const std::shared_ptr<vault::Bank>& bank, st
                                     std::uint64_t bytes, bool found) {
   // The owner's read-only processes write nothing, audit included; their replies say so.
   if (options.read_only) return;
-  if (buffered_calls == 0) buffered_since = last_call;
-  ReadLine& line = reads[{read_group(*bank, tool, rule, found), record}];
-  ++line.count;
-  line.bytes += bytes;
-  if (++buffered_calls >= kAuditBufferCalls || last_call - buffered_since >= kAuditBufferAge) {
+  if (reads.empty()) buffered_since = last_call;
+  reads.push_back({read_group(*bank, tool, rule, found), record, 1, bytes});
+  if (reads.size() >= kAuditBufferCalls || last_call - buffered_since >= kAuditBufferAge) {
     flush();
   }
 }
 
 namespace {
 
-// The events of one group, each with as many records as one may list.
-std::vector<vault::AuditEvent> events_of(const MemoryService::State& state, std::size_t group) {
-  std::vector<vault::AuditEvent> events;
-  for (const auto& [key, line] : state.reads) {
-    if (key.group != group) continue;
-    if (events.empty() || events.back().records.size() == vault::AuditEvent::kMaxRecords) {
-      const MemoryService::State::ReadGroup& from = state.read_groups[group];
-      vault::AuditEvent& event = events.emplace_back(state.event(from.tool, from.rule));
-      event.time = from.first;
-      if (!from.found) event.error = code_name(Code::not_found);
+using Reads = std::vector<MemoryService::State::BufferedRead>;
+
+// Sorts by group and record, and makes one of equal ones.
+void count_equal(Reads& reads) {
+  const auto key = [](const auto& read) { return std::make_pair(read.group, read.record); };
+  std::sort(reads.begin(), reads.end(),
+            [&](const auto& a, const auto& b) { return key(a) < key(b); });
+  auto last = reads.begin();
+  for (auto at = std::next(last); at != reads.end(); ++at) {
+    if (key(*at) != key(*last)) {
+      *++last = *at;
+    } else {
+      last->count += at->count;
+      last->bytes += at->bytes;
     }
-    events.back().records.push_back({key.record, line.count, line.bytes});
   }
-  return events;
+  reads.erase(std::next(last), reads.end());
 }
 
 }  // namespace
@@ -63,19 +68,29 @@ std::vector<vault::AuditEvent> events_of(const MemoryService::State& state, std:
 void MemoryService::State::flush() {
   if (reads.empty()) return;
   if (!vault) ensure_open();
-  for (std::size_t group = 0; group < read_groups.size(); ++group) {
-    std::vector<vault::AuditEvent> events = events_of(*this, group);
-    if (events.empty()) continue;  // an earlier flush got as far as this
-    const auto bank = open(read_groups[group].bank_name);
+  count_equal(reads);
+  while (!reads.empty()) {
+    const ReadGroup& group = read_groups[reads.front().group];
+    const auto end = std::find_if(reads.begin(), reads.end(), [&](const BufferedRead& read) {
+      return read.group != reads.front().group;
+    });
+    const auto bank = open(group.bank_name);
     if (!bank) vault::throw_corrupt("a bank that was read is no longer listed");
     vault::BankWrite write = bank->write(vault->stamp());
-    for (vault::AuditEvent& event : events) write.log(std::move(event));
+    for (auto at = reads.begin(); at != end;) {
+      vault::AuditEvent entry = event(group.tool, group.rule);
+      entry.time = group.first;
+      if (!group.found) entry.error = code_name(Code::not_found);
+      for (; at != end && entry.records.size() < vault::AuditEvent::kMaxRecords; ++at) {
+        entry.records.push_back({at->record, at->count, at->bytes});
+      }
+      write.log(std::move(entry));
+    }
     write.commit();
     // What is on disk leaves the buffer; a failure in the next group keeps only the rest.
-    std::erase_if(reads, [&](const auto& item) { return item.first.group == group; });
+    reads.erase(reads.begin(), end);
   }
   read_groups.clear();
-  buffered_calls = 0;
 }
 
 void MemoryService::State::log_now(const std::shared_ptr<vault::Bank>& bank,

@@ -211,12 +211,10 @@ std::string joined(const Path& path) {
 bool is_foreign(const Statement& statement, const Path& table) {
   const Path parent = {std::string(kSection)};
   switch (statement.kind) {
-    case Statement::Kind::table:
-      return false;
+    case Statement::Kind::table: return false;
     case Statement::Kind::array_of_tables:
       return statement.path == parent || begins_with(statement.path, our_path());
-    case Statement::Kind::value:
-      break;
+    case Statement::Kind::value: break;
   }
   if (table.empty()) return begins_with(statement.path, parent);
   return table == parent && begins_with(statement.path, {std::string(kServerName)});

@@ -200,25 +200,13 @@ class ConfigReader {
 
   bool escape(std::string& value) {
     switch (next()) {
-      case '\n':
-        return true;  // the line goes on
-      case 't':
-        value += '\t';
-        return true;
-      case 'b':
-        value += '\b';
-        return true;
-      case 'n':
-        value += '\n';
-        return true;
-      case '\\':
-        value += '\\';
-        return true;
-      case '"':
-        value += '"';
-        return true;
-      default:
-        return false;
+      case '\n': return true;  // the line goes on
+      case 't': value += '\t'; return true;
+      case 'b': value += '\b'; return true;
+      case 'n': value += '\n'; return true;
+      case '\\': value += '\\'; return true;
+      case '"': value += '"'; return true;
+      default: return false;
     }
   }
 

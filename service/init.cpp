@@ -1,4 +1,7 @@
 // Making a vault from the secrets that the command line collected.
+#include <cerrno>
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,18 +19,10 @@ namespace strongroom::service {
 
 PreparedSecret::PreparedSecret(NewSecret& secret) {
   switch (secret.kind) {
-    case SlotKind::passphrase:
-      method = crypto::SlotMethod::passphrase;
-      break;
-    case SlotKind::keyfile:
-      method = crypto::SlotMethod::key_file;
-      break;
-    case SlotKind::both:
-      method = crypto::SlotMethod::both;
-      break;
-    case SlotKind::code:
-      method = crypto::SlotMethod::code;
-      break;
+    case SlotKind::passphrase: method = crypto::SlotMethod::passphrase; break;
+    case SlotKind::keyfile: method = crypto::SlotMethod::key_file; break;
+    case SlotKind::both: method = crypto::SlotMethod::both; break;
+    case SlotKind::code: method = crypto::SlotMethod::code; break;
   }
   if (secret.kind == SlotKind::passphrase || secret.kind == SlotKind::both) {
     if (!secret.passphrase || secret.passphrase->empty()) {
@@ -56,9 +51,28 @@ PreparedSecret::~PreparedSecret() {
   if (!made_file_.empty()) ::unlink(made_file_.c_str());
 }
 
+namespace {
+
+// One `init` at a time in a place: a second one must not take up, or take away, the key file that
+// the first is making its vault with.
+UniqueFd lock_place(const std::string& vault_path) {
+  const std::string parent = parent_of(vault_path);
+  make_directories(parent);
+  UniqueFd fd(::open(parent.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!fd) throw_errno("make the vault", errno);
+  while (::flock(fd.get(), LOCK_EX) != 0) {
+    if (errno != EINTR) throw_errno("make the vault", errno);
+  }
+  return fd;
+}
+
+}  // namespace
+
 void init_vault(InitOptions& options) {
   vault::CreateOptions create;
   create.path = options.vault_path;
+  while (create.path.size() > 1 && create.path.back() == '/') create.path.pop_back();
+  const UniqueFd lock = lock_place(create.path);
   // A vault that is there, or a folder of somebody else's, is told before any key is made.
   vault::check_new_vault(create.path);
   PreparedSecret owner(options.owner);

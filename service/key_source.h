@@ -13,15 +13,17 @@ namespace strongroom::service {
 /// Paths are read when the vault is opened, not before. Several may be set: a slot of method "both"
 /// needs key file and passphrase; otherwise each slot is tried with what fits it.
 struct KeySource {
-  std::string keyfile;           // path, or empty
+  std::string keyfile;              // path, or empty
   bool keyfile_is_default = false;  // the default path: absent is no error
-  std::string passphrase_file;   // path, or empty
+  std::string passphrase_file;      // path, or empty
   /// Asks a person, without echo; nullopt = no terminal or declined. Empty function = never ask.
   std::function<std::optional<SecretBytes>()> prompt;
   /// A recovery code typed by a person; the same rules.
   std::function<std::optional<SecretBytes>()> prompt_code;
 
-  bool empty() const { return keyfile.empty() && passphrase_file.empty() && !prompt && !prompt_code; }
+  bool empty() const {
+    return keyfile.empty() && passphrase_file.empty() && !prompt && !prompt_code;
+  }
 };
 
 /// The owner's secret by the rules of the command line: `flag` (--keyfile), STRONGROOM_KEYFILE,

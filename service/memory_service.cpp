@@ -162,10 +162,12 @@ class Remember {
     const auto current = vault::find_entry(write_, request_.key, plain);
     const bool exists = current && current->entry && !current->entry->expired(now);
     const vault::Entry* const stored = exists ? &*current->entry : nullptr;
-    const vault::EntryClass entry_class = choose_class(stored);
+    const vault::EntryClass class_before = class_of(current);
+    const vault::EntryClass entry_class =
+        request_.entry_class ? static_cast<vault::EntryClass>(*request_.entry_class) : class_before;
     const std::vector<std::string> tags = choose_tags(stored);
     // Before the revision is compared: a conflict tells the caller what the revision is.
-    const policy::Decision decision = decide(stored, tags, entry_class);
+    const policy::Decision decision = decide(stored, tags, class_before, entry_class);
     if (!decision.permitted) return decision;
     check_revision(exists ? current->entry->revision : 0);
     if (in_value && entry_class == vault::EntryClass::normal && !request_.allow_secret) {
@@ -236,14 +238,15 @@ class Remember {
     return tags;
   }
 
-  // Without a class an entry keeps the one it has: rotating a secret must not open it.
-  vault::EntryClass choose_class(const vault::Entry* current) const {
-    if (request_.entry_class) return static_cast<vault::EntryClass>(*request_.entry_class);
-    return current == nullptr ? vault::EntryClass::normal : current->entry_class;
+  // Without a class a name keeps the one it has, also over a forget or an expiry: rotating a secret
+  // must not open it, whatever an agent did to the name before.
+  static vault::EntryClass class_of(const std::optional<vault::NamedEntry>& current) {
+    if (!current) return vault::EntryClass::normal;
+    return current->entry ? current->entry->entry_class : current->tombstone->entry_class;
   }
 
   policy::Decision decide(const vault::Entry* current, const std::vector<std::string>& new_tags,
-                          vault::EntryClass entry_class) {
+                          vault::EntryClass class_before, vault::EntryClass entry_class) {
     policy::Request request = state_.request(tool::kRemember, bank_.name());
     request.key = request_.key;
     request.tags = tag_views(new_tags);
@@ -255,16 +258,16 @@ class Remember {
       request.tags = tag_views(tags);
       request.value_class = policy_class(current->entry_class);
       policy::Decision on_current = state_.policy.decide(request);
-      if (!on_current.permitted) {
-        decision = std::move(on_current);
-      } else if (current->entry_class == vault::EntryClass::secret &&
-                 entry_class == vault::EntryClass::normal) {
-        // Later revisions keep the class, so opening it is as good as reading: who may not read a
-        // secret may not open it either.
-        request.tool = tool::kRecall;
-        policy::Decision may_read = state_.policy.decide(request);
-        if (!may_read.permitted) decision = std::move(may_read);
-      }
+      if (!on_current.permitted) decision = std::move(on_current);
+    }
+    if (decision.permitted && class_before == vault::EntryClass::secret &&
+        entry_class == vault::EntryClass::normal) {
+      // Later revisions keep the class, so opening it is as good as reading: who may not read a
+      // secret may not open it either.
+      request.tool = tool::kRecall;
+      request.value_class = policy::ValueClass::secret;
+      policy::Decision may_read = state_.policy.decide(request);
+      if (!may_read.permitted) decision = std::move(may_read);
     }
     return decision;
   }

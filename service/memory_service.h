@@ -33,48 +33,48 @@ enum class EntryClass : std::uint8_t { normal = 0, secret = 1 };
 
 struct ServiceOptions {
   std::string vault_path;
-  KeySource key;                // where the owner's secret comes from
-  std::string principal;        // "local:mcp"
-  std::string source;           // source kind: "mcp", "cli"
-  std::string project_folder;   // --project, or the working directory
+  KeySource key;               // where the owner's secret comes from
+  std::string principal;       // "local:mcp"
+  std::string source;          // source kind: "mcp", "cli"
+  std::string project_folder;  // --project, or the working directory
   bool project_explicit = false;
-  std::string bank_override;    // STRONGROOM_BANK or --bank
-  bool read_only = false;       // writes are denied; the vault is opened without writing anything
-  bool no_anchor = false;       // for throw-away machines
+  std::string bank_override;  // STRONGROOM_BANK or --bank
+  bool read_only = false;     // writes are denied; the vault is opened without writing anything
+  bool no_anchor = false;     // for throw-away machines
 };
 
 /// How the bank of a call was found, and what the caller should be told about it.
 struct Place {
-  std::string bank;              // the bank used
+  std::string bank;  // the bank used
   std::vector<std::string> notes;
 };
 
 struct RememberRequest {
   std::string_view key;
-  std::string_view value;        // UTF-8 text, or one JSON value when form is json
+  std::string_view value;  // UTF-8 text, or one JSON value when form is json
   ValueForm form = ValueForm::text;
   std::optional<std::vector<std::string>> tags;  // absent: as the entry has them
   std::optional<std::int64_t> ttl_seconds;       // absent: never expires
-  std::optional<EntryClass> entry_class;   // absent: as the entry has it, else normal
-  std::optional<std::uint64_t> if_revision;  // 0 = must not exist
-  std::string operation_id;      // empty = none; at most 256 bytes
-  std::string bank;              // empty = the project's
-  bool allow_secret = false;     // CLI --allow-secret: store flagged text as normal
+  std::optional<EntryClass> entry_class;         // absent: as the entry has it, else normal
+  std::optional<std::uint64_t> if_revision;      // 0 = must not exist
+  std::string operation_id;                      // empty = none; at most 256 bytes
+  std::string bank;                              // empty = the project's
+  bool allow_secret = false;                     // CLI --allow-secret: store flagged text as normal
 };
 struct RememberResult {
   std::string key;
   std::uint64_t revision = 0;
   TimeMs updated = 0;
   EntryClass entry_class = EntryClass::normal;
-  bool repeated = false;         // answered from an earlier call with the same operation_id
+  bool repeated = false;  // answered from an earlier call with the same operation_id
   Place place;
 };
 
 struct RecallRequest {
   std::string_view key;
   std::string bank;
-  std::uint64_t offset = 0;          // bytes into the value
-  std::uint64_t max_bytes = ~0ull;   // a cut never splits a UTF-8 sequence
+  std::uint64_t offset = 0;         // bytes into the value
+  std::uint64_t max_bytes = ~0ull;  // a cut never splits a UTF-8 sequence
 };
 struct RecalledValue {
   SecretBytes value;                 // the bytes asked for
@@ -87,7 +87,7 @@ struct RecalledValue {
   std::vector<std::string> tags;
   std::uint64_t total_bytes = 0;
   std::optional<std::uint64_t> next_offset;  // set when truncated
-  std::string principal;             // who wrote this revision
+  std::string principal;                     // who wrote this revision
   std::string source;
   Place place;
 };
@@ -98,7 +98,7 @@ struct ListRequest {
   std::string cursor;                     // from an earlier page; opaque
   std::uint64_t offset = 0;               // items to skip
   std::string bank;
-  bool include_secret = false;            // names of class secret (the owner's CLI)
+  bool include_secret = false;  // names of class secret (the owner's CLI)
 };
 struct ListedEntry {
   std::string key;
@@ -111,9 +111,9 @@ struct ListedEntry {
   std::string bank;
 };
 struct ListResult {
-  std::vector<ListedEntry> entries;       // ascending by key bytes
-  std::optional<std::string> cursor;      // set when there is more
-  bool bank_empty = false;                // nothing is stored at all (regardless of prefix)
+  std::vector<ListedEntry> entries;   // ascending by key bytes
+  std::optional<std::string> cursor;  // set when there is more
+  bool bank_empty = false;            // nothing is stored at all (regardless of prefix)
   Place place;
 };
 
@@ -145,14 +145,14 @@ struct ContextKey {
 struct ProjectContext {
   std::string bank;
   std::string chosen_by;
-  std::vector<std::string> reads;   // banks read, in order
+  std::vector<std::string> reads;  // banks read, in order
   std::uint64_t entries = 0, memories = 0, secrets = 0;
-  std::vector<ContextKey> keys;     // newest first, cut to the token budget
+  std::vector<ContextKey> keys;  // newest first, cut to the token budget
   std::uint64_t keys_cut = 0;
-  std::vector<std::string> may;     // tools the policy permits here
-  std::string vault;                // "open", "locked", "no_vault"
-  std::string unlock_hint;          // how to unlock; empty when open
-  std::string anchor;               // "ok", "new", "off", "unavailable"
+  std::vector<std::string> may;  // tools the policy permits here
+  std::string vault;             // "open", "locked", "no_vault"
+  std::string unlock_hint;       // how to unlock; empty when open
+  std::string anchor;            // "ok", "new", "off", "unavailable"
   std::uint64_t erase_pending = 0;
   std::vector<std::string> notes;
 };

@@ -22,6 +22,11 @@ bool trusted(const std::string& creators, const std::string& identity) {
   return false;
 }
 
+// A bank that the environment names belongs to nobody in particular.
+std::string bank_creator(const Project& project) {
+  return project.chosen_by == "environment" ? std::string() : project.identity;
+}
+
 }  // namespace
 
 Banks MemoryService::State::resolve(const std::string& explicit_bank) {
@@ -41,7 +46,7 @@ Banks MemoryService::State::resolve(const std::string& explicit_bank) {
     banks.read = {explicit_bank};
     banks.chosen_by = "argument";
     banks.may_create = explicit_bank == global || explicit_bank == project->bank;
-    if (explicit_bank == project->bank) banks.creator = project->identity;
+    if (explicit_bank == project->bank) banks.creator = bank_creator(*project);
     return banks;
   }
   banks.chosen_by = project->chosen_by;
@@ -62,22 +67,35 @@ Banks MemoryService::State::resolve(const std::string& explicit_bank) {
   }
   banks.write = project->bank;
   call_bank = banks.write;
-  banks.creator = project->identity;
+  banks.creator = bank_creator(*project);
   banks.read = {project->bank};
   if (mode == Scoping::per_project_tagged && project->bank != global) {
     banks.read.push_back(global);
   }
-  if (vault && project->chosen_by == "config" && project->bank != global) {
-    const auto info = vault->find_bank(project->bank);
-    if (info && !trusted(info->creator, project->identity)) {
-      throw Error(
-          Code::denied,
-          ".strongroom.json names the bank " + json_quoted(project->bank) +
-              ", which another project made. If that is right, run \"strongroom bank trust " +
-              project->bank + "\" in this folder.");
-    }
+  if (vault && project->chosen_by != "environment" && project->bank != global) {
+    require_own_bank();
   }
   return banks;
+}
+
+// A bank's name says nothing about who made it: a .strongroom.json elsewhere may have named this
+// project's bank first. One that the owner made by name is open to the project of that name, and
+// closed to files that merely claim it.
+void MemoryService::State::require_own_bank() {
+  const std::string claim = project->bank + "\n" + project->identity;
+  if (claim == own_bank) return;
+  const auto info = vault->find_bank(project->bank);
+  const auto accept = [&] { own_bank = claim; };
+  if (!info) return;
+  if (trusted(info->creator, project->identity)) return accept();
+  if (info->creator.empty() && project->chosen_by != "config") return accept();
+  // A project's identity grows with its first commit and its first remote.
+  for (const std::string& identity : project_identities(options.project_folder)) {
+    if (trusted(info->creator, identity)) return accept();
+  }
+  throw Error(Code::denied, "The bank " + json_quoted(project->bank) +
+                                " was made by another project. If this one may use it, run "
+                                "\"strongroom bank trust\" in this folder.");
 }
 
 std::vector<std::string> MemoryService::State::visible_banks() {

@@ -259,12 +259,9 @@ std::optional<Scoping> parse_scoping(std::string_view text) noexcept {
 
 std::string_view scoping_name(Scoping scoping) noexcept {
   switch (scoping) {
-    case Scoping::global:
-      return "global";
-    case Scoping::per_project:
-      return "per-project";
-    case Scoping::per_project_tagged:
-      break;
+    case Scoping::global: return "global";
+    case Scoping::per_project: return "per-project";
+    case Scoping::per_project_tagged: break;
   }
   return "per-project-tagged";
 }

@@ -7,6 +7,10 @@
 
 namespace strongroom::service {
 
+namespace {
+constexpr TimeMs kFileCheckAge = 100;
+}
+
 vault::SourceKind source_kind(std::string_view source) {
   if (source == "cli") return vault::SourceKind::cli;
   if (source == "mcp") return vault::SourceKind::mcp;
@@ -19,6 +23,11 @@ MemoryService::State::State(ServiceOptions given) : options(std::move(given)) {}
 void MemoryService::State::ensure_open() {
   last_call = now_ms();
   bool changed = false;
+  // Files that were replaced underneath must not be read for long; a write looks for itself.
+  if (vault && last_call - files_checked >= kFileCheckAge) {
+    files_checked = last_call;
+    if (!vault->files_in_place()) close_vault();
+  }
   if (vault) {
     try {
       changed = vault->refresh();
@@ -58,6 +67,7 @@ void MemoryService::State::ensure_open() {
 }
 
 void MemoryService::State::load_settings() {
+  own_bank.clear();
   const auto mode = vault->setting("scoping");
   scoping = mode ? parse_scoping(*mode).value_or(Scoping::per_project_tagged)
                  : Scoping::per_project_tagged;

@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "base/error.h"
@@ -68,6 +67,8 @@ struct MemoryService::State {
   Banks resolve(const std::string& explicit_bank);
   /// The bank of a write, made by it where that is allowed; `denied` or `not_found` otherwise.
   std::shared_ptr<vault::Bank> open_for_write(const Banks& banks, std::string_view tool);
+  /// Throws denied when the project's bank was made by another project.
+  void require_own_bank();
   std::vector<std::string> visible_banks();
   [[noreturn]] void throw_unknown_bank(const std::string& bank);
 
@@ -103,6 +104,7 @@ struct MemoryService::State {
   Scoping scoping = Scoping::per_project_tagged;
   std::size_t revisions = kDefaultRevisions;
   TimeMs last_call = 0;
+  TimeMs files_checked = 0;
   std::string call_bank;     // the bank of the call under way, for its record
   bool call_logged = false;  // by deny()
 
@@ -115,22 +117,13 @@ struct MemoryService::State {
     bool found = true;
     TimeMs first = 0;
   };
-  struct ReadKey {
+  struct BufferedRead {
     std::size_t group;
     vault::RecordId record;
-    bool operator==(const ReadKey&) const = default;
-  };
-  struct ReadKeyHash {
-    std::size_t operator()(const ReadKey& key) const noexcept {
-      return (key.record + (key.group << 48)) * 0x9E3779B97F4A7C15ull >> 16;
-    }
-  };
-  struct ReadLine {
-    std::uint64_t count = 0, bytes = 0;
+    std::uint64_t count, bytes;
   };
   std::vector<ReadGroup> read_groups;
-  std::unordered_map<ReadKey, ReadLine, ReadKeyHash> reads;
-  std::uint64_t buffered_calls = 0;
+  std::vector<BufferedRead> reads;  // equal ones become one when they are written
   TimeMs buffered_since = 0;
   std::map<std::string, TimeMs> logged_failures;  // what failed -> when it was last logged
 
@@ -142,6 +135,7 @@ struct MemoryService::State {
   std::map<vault::BankId, CachedList> lists;
 
   std::optional<Project> project;
+  std::string own_bank;  // bank and identity that require_own_bank() found right
   TimeMs project_found = 0;
 };
 

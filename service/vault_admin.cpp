@@ -185,7 +185,7 @@ void VaultAdmin::trust_bank(const std::string& name, const std::string& folder,
   state_->require_write();
   vault::Vault& vault = state_->open();
   const Project project = find_project(folder, explicit_folder, {});
-  if (project.chosen_by != "config") {
+  if (project.bank.empty()) {
     throw Error::invalid("bank",
                          "is not named by a .strongroom.json here; there is nothing to trust");
   }
@@ -256,12 +256,41 @@ void VaultAdmin::seal_policy(std::string_view text) {
     throw Error::invalid("version", "must be above " + std::to_string(vault.root().policy_version) +
                                         ", the sealed policy's");
   }
+  // A version that leaves no room above it would be the last one ever.
+  constexpr std::uint64_t kMaxStep = 1000;
+  if (policy.version() > vault.root().policy_version + kMaxStep) {
+    throw Error::invalid(
+        "version", "must be at most " + std::to_string(vault.root().policy_version + kMaxStep));
+  }
   const crypto::SecretKey admin = state_->admin_key();
   vault.seal_policy(admin, text, policy.version(), state_->event("policy seal"));
 }
 
+namespace {
+
+// Tools and sources of this release; a principal is a label of the form local:NAME.
+bool exists(const policy::Policy::Named& named) {
+  static constexpr std::string_view kTools[] = {"agent_remember", "agent_recall", "agent_forget",
+                                                "get_project_context"};
+  static constexpr std::string_view kSources[] = {"cli", "mcp", "library", "import"};
+  if (named.member == "principal") return named.name.rfind("local:", 0) == 0;
+  if (named.member == "tool") {
+    return std::find(std::begin(kTools), std::end(kTools), named.name) != std::end(kTools);
+  }
+  return std::find(std::begin(kSources), std::end(kSources), named.name) != std::end(kSources);
+}
+
+}  // namespace
+
 std::vector<std::string> VaultAdmin::check_policy(std::string_view text) {
-  return policy::Policy::parse(text).warnings();
+  const policy::Policy policy = policy::Policy::parse(text);
+  std::vector<std::string> findings = policy.warnings();
+  for (const policy::Policy::Named& named : policy.literal_names()) {
+    if (exists(named)) continue;
+    findings.push_back("Rule " + named.rule + ": no " + named.member + " is called " +
+                       json_quoted(named.name) + ", so this matches nothing.");
+  }
+  return findings;
 }
 
 PolicyAnswer VaultAdmin::explain_policy(const PolicyQuestion& question) {
@@ -321,7 +350,7 @@ constexpr Template kTemplates[] = {
     {"id": "default", "effect": "permit", "principal": "local:*", "class": "normal"},
     {"id": "default-secret-write", "effect": "permit", "principal": "local:*", "tool": ["agent_remember", "agent_forget"], "class": "secret"},
     {"id": "owner", "effect": "permit", "principal": "local:cli"},
-    {"id": "deploy-secrets", "effect": "permit", "principal": "local:mcp", "tool": "agent_recall", "key": "deploy/*", "class": "secret"}
+    {"id": "deploy-secrets", "effect": "permit", "principal": "local:deploy", "tool": "agent_recall", "key": "deploy/*", "class": "secret"}
   ]
 }
 )"},

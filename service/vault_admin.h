@@ -1,5 +1,6 @@
 // The owner's operations on a vault: making it, its health, banks, policy, slots and log. They need
-// the owner's secret, some the admin's as well, and are logged in the vault's own log. Not thread-safe.
+// the owner's secret, some the admin's as well, and are logged in the vault's own log. Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +22,15 @@ enum class SlotKind { passphrase, keyfile, both, code };
 /// A secret to make a slot from. `code` holds the recovery code to show, once made.
 struct NewSecret {
   SlotKind kind = SlotKind::keyfile;
-  std::string keyfile;                     // made with mode 0600 when it does not exist
+  std::string keyfile;  // made with mode 0600 when it does not exist
   std::optional<SecretBytes> passphrase;
-  std::optional<SecretBytes> code;         // out: the code that was made
+  std::optional<SecretBytes> code;  // out: the code that was made
 };
 
 struct InitOptions {
   std::string vault_path;
   NewSecret owner;
-  std::optional<NewSecret> admin;          // absent: the owner's secret
+  std::optional<NewSecret> admin;  // absent: the owner's secret
   bool no_anchor = false;
 };
 /// Fills `code` members. Key files that it makes are left behind only when the vault was made.
@@ -51,15 +52,15 @@ struct BankStatus {
 };
 
 struct VaultStatus {
-  std::string state;          // "open", "locked", "no_vault"
-  std::string hint;           // when not open
-  std::string vault_id;       // when known
-  std::string anchor;         // "ok", "new", "off", "unavailable"
-  bool keys_locked = true;    // false: keys may be swapped out
+  std::string state;        // "open", "locked", "no_vault"
+  std::string hint;         // when not open
+  std::string vault_id;     // when known
+  std::string anchor;       // "ok", "new", "off", "unavailable"
+  bool keys_locked = true;  // false: keys may be swapped out
   bool admin_is_owner = false;
-  std::string opened_with;    // slot method
+  std::string opened_with;  // slot method
   std::uint64_t policy_version = 0, policy_rules = 0;
-  std::string policy_problem; // why everything is denied, or empty
+  std::string policy_problem;  // why everything is denied, or empty
   std::uint64_t banks = 0, entries = 0, secrets = 0, erase_pending = 0;
   std::string scoping;
   std::vector<std::string> notes;
@@ -82,7 +83,7 @@ struct AuditLine {
   std::uint64_t count = 1, bytes = 0, record = 0;
 };
 struct AuditFilter {
-  std::string bank;           // empty: every bank and the vault log
+  std::string bank;  // empty: every bank and the vault log
   std::optional<TimeMs> since;
   std::string principal;
   std::string tool;

@@ -48,14 +48,10 @@ bool overwrite(int fd, std::string_view bytes) {
 
 std::string_view anchor_state_name(AnchorState state) noexcept {
   switch (state) {
-    case AnchorState::ok:
-      return "ok";
-    case AnchorState::fresh:
-      return "new";
-    case AnchorState::off:
-      return "off";
-    case AnchorState::unavailable:
-      return "unavailable";
+    case AnchorState::ok: return "ok";
+    case AnchorState::fresh: return "new";
+    case AnchorState::off: return "off";
+    case AnchorState::unavailable: return "unavailable";
   }
   return "unavailable";
 }
@@ -215,8 +211,7 @@ void check_lineage(const VersionVector& head, const Id16& head_tag, const Anchor
   const std::string generations = "its file is at generation " + std::to_string(head.newest()) +
                                   ", this machine has seen " + std::to_string(seen.vector.newest());
   switch (head.compare(seen.vector)) {
-    case Lineage::newer:
-      return;
+    case Lineage::newer: return;
     case Lineage::equal:
       if (head_tag == seen.head_tag) return;
       throw Error(Code::fork, "A bank went another way than this machine has seen: " + generations +

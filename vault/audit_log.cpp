@@ -94,38 +94,17 @@ AuditEvent decode_event(std::string_view plain) {
   AuditEvent event;
   for (BodyReader body(plain.substr(4, length)); body.next();) {
     switch (body.id()) {
-      case 1:
-        event.time = body.i64();
-        break;
-      case 3:
-        event.principal = body.bytes();
-        break;
-      case 5:
-        event.tool = body.bytes();
-        break;
-      case 7:
-        event.permitted = body.u8() == 1;
-        break;
-      case 8:
-        event.rule = body.bytes();
-        break;
-      case 10:
-        event.record = body.u64();
-        break;
-      case 12:
-        event.count = body.u64();
-        break;
-      case 14:
-        event.bytes = body.u64();
-        break;
-      case 16:
-        event.error = body.bytes();
-        break;
-      case 18:
-        event.records = decode_records(body.bytes());
-        break;
-      default:
-        body.unknown();
+      case 1: event.time = body.i64(); break;
+      case 3: event.principal = body.bytes(); break;
+      case 5: event.tool = body.bytes(); break;
+      case 7: event.permitted = body.u8() == 1; break;
+      case 8: event.rule = body.bytes(); break;
+      case 10: event.record = body.u64(); break;
+      case 12: event.count = body.u64(); break;
+      case 14: event.bytes = body.u64(); break;
+      case 16: event.error = body.bytes(); break;
+      case 18: event.records = decode_records(body.bytes()); break;
+      default: body.unknown();
     }
   }
   return event;

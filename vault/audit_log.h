@@ -35,7 +35,7 @@ struct AuditEvent {
   RecordId record = 0;      // 0 = none
   std::uint64_t count = 1;  // equal calls in one record
   std::uint64_t bytes = 0;
-  std::string error;  // code name; empty for success
+  std::string error;                   // code name; empty for success
   std::vector<AuditedRecord> records;  // instead of record, count and bytes; at most kMaxRecords
   static constexpr std::size_t kMaxRecords = 256;
 };

@@ -101,20 +101,14 @@ BankHead decode_head(std::string_view bytes) {
   for (BodyReader body(bytes); body.next();) {
     required += body.id() % 2;
     switch (body.id()) {
-      case 1:
-        head.generation = body.u64();
-        break;
+      case 1: head.generation = body.u64(); break;
       case 3: {
         std::string_view in = body.bytes();
         head.vector = VersionVector::decode(in);
         break;
       }
-      case 5:
-        head.sets = decode_sets(body.bytes());
-        break;
-      case 7:
-        head.next_record_id = body.u64();
-        break;
+      case 5: head.sets = decode_sets(body.bytes()); break;
+      case 7: head.next_record_id = body.u64(); break;
       case 9:
         head.log_next = load_le<std::uint64_t>(body.exactly(40));
         copy(head.log_chain, body.bytes().substr(8));
@@ -124,25 +118,19 @@ BankHead decode_head(std::string_view bytes) {
         copy(head.root.hash, body.bytes().substr(8));
         copy(head.root.signature, body.bytes().substr(40));
         break;
-      case 13:
-        head.previous_tag = body.id16();
-        break;
+      case 13: head.previous_tag = body.id16(); break;
       case 17:
         for (std::size_t i = 0; i < 3; ++i) {
           head.features[i] = load_le<std::uint64_t>(body.exactly(24), i * 8);
         }
         break;
-      case 18:
-        head.counts = decode_counts(body.bytes());
-        break;
+      case 18: head.counts = decode_counts(body.bytes()); break;
       case 20:
         for (std::size_t i = 0; i + 8 <= body.bytes().size(); i += 8) {
           head.erase_pending.push_back(load_le<std::uint64_t>(body.bytes(), i));
         }
         break;
-      case 22:
-        head.operation_cursor = body.u64();
-        break;
+      case 22: head.operation_cursor = body.u64(); break;
       default:
         // They are written back behind the known ones, so later versions number theirs above.
         if (body.id() < 22) throw_corrupt("a bank head has an unknown field");

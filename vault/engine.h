@@ -60,6 +60,9 @@ class Engine {
   /// The id of the newest committed transaction; cheap, for noticing another process's writes.
   virtual std::uint64_t last_transaction() = 0;
   virtual bool read_only() const = 0;
+  /// False when the file, or the one that its locks live in, is no longer the one that was opened:
+  /// deleted or replaced behind the vault's back.
+  virtual bool in_place() const = 0;
 };
 
 }  // namespace strongroom::vault

@@ -10,16 +10,11 @@ namespace strongroom::vault {
 
 std::string_view source_name(SourceKind source) noexcept {
   switch (source) {
-    case SourceKind::unknown:
-      return "unknown";
-    case SourceKind::cli:
-      return "cli";
-    case SourceKind::mcp:
-      return "mcp";
-    case SourceKind::library:
-      return "library";
-    case SourceKind::import:
-      return "import";
+    case SourceKind::unknown: return "unknown";
+    case SourceKind::cli: return "cli";
+    case SourceKind::mcp: return "mcp";
+    case SourceKind::library: return "library";
+    case SourceKind::import: return "import";
   }
   return "unknown";
 }
@@ -83,62 +78,31 @@ Entry decode_entry(RecordId id, std::string_view bytes) {
   for (BodyReader body(bytes); body.next();) {
     required += body.id() % 2;
     switch (body.id()) {
-      case 1:
-        entry.name = body.bytes();
-        break;
-      case 2:
-        entry.revision = body.u64();
-        break;
-      case 3:
-        entry.previous = body.u64();
-        break;
-      case 4:
-        entry.created = body.i64();
-        break;
-      case 6:
-        entry.updated = body.i64();
-        break;
-      case 8:
-        entry.expires = body.i64();
-        break;
-      case 10:
-        entry.entry_class = static_cast<EntryClass>(body.u8() & 1);
-        break;
-      case 12:
-        entry.form = static_cast<ValueForm>(body.u8() & 1);
-        break;
+      case 1: entry.name = body.bytes(); break;
+      case 2: entry.revision = body.u64(); break;
+      case 3: entry.previous = body.u64(); break;
+      case 4: entry.created = body.i64(); break;
+      case 6: entry.updated = body.i64(); break;
+      case 8: entry.expires = body.i64(); break;
+      case 10: entry.entry_class = static_cast<EntryClass>(body.u8() & 1); break;
+      case 12: entry.form = static_cast<ValueForm>(body.u8() & 1); break;
       case 13:
         entry.inline_value = body.bytes();
         entry.bytes = body.bytes().size();
         break;
-      case 14:
-        entry.older = body.bytes();
-        break;
+      case 14: entry.older = body.bytes(); break;
       case 15:
         entry.content_id = id_from(body.exactly(56).substr(0, 16));
         entry.bytes = load_le<std::uint64_t>(body.bytes(), 16);
         entry.content_hash = body.bytes().substr(24);
         break;
-      case 16:
-        entry.tags_field = body.bytes();
-        break;
-      case 18:
-        entry.principal = body.bytes();
-        break;
-      case 20:
-        entry.tool = body.bytes();
-        break;
-      case 22:
-        entry.source = static_cast<SourceKind>(body.u8());
-        break;
-      case 24:
-        entry.session = body.id16();
-        break;
-      case 26:
-        entry.trust = static_cast<Trust>(body.u8());
-        break;
-      default:
-        body.unknown();
+      case 16: entry.tags_field = body.bytes(); break;
+      case 18: entry.principal = body.bytes(); break;
+      case 20: entry.tool = body.bytes(); break;
+      case 22: entry.source = static_cast<SourceKind>(body.u8()); break;
+      case 24: entry.session = body.id16(); break;
+      case 26: entry.trust = static_cast<Trust>(body.u8()); break;
+      default: body.unknown();
     }
   }
   // Name, predecessor, and either form of the value.
@@ -172,16 +136,11 @@ std::optional<NamedEntry> find_entry(BankRead& bank, std::string_view name, Secr
       case 1:
         matches = body.bytes() == crypto::view(bank.bank().name_hash(Kind::entry, name));
         break;
-      case 2:
-        tombstone.last_revision = body.u64();
-        break;
-      case 4:
-        tombstone.time = body.i64();
-        break;
-      case 18:
-        break;
-      default:
-        body.unknown();
+      case 2: tombstone.last_revision = body.u64(); break;
+      case 4: tombstone.time = body.i64(); break;
+      case 10: tombstone.entry_class = static_cast<EntryClass>(body.u8() & 1); break;
+      case 18: break;
+      default: body.unknown();
     }
   }
   if (!matches) throw_corrupt("a name leads to another entry");
@@ -360,6 +319,7 @@ RecordId forget_entry(BankWrite& bank, const Entry& current, std::string_view pr
   body.field(1, crypto::view(bank.bank().name_hash(Kind::entry, name)));
   body.u64(2, revision);
   body.i64(4, now);
+  if (entry_class == EntryClass::secret) body.u8(10, static_cast<std::uint8_t>(entry_class));
   body.field(18, principal);
   const RecordId id = bank.append(Kind::entry_tombstone, body.body().view());
   bank.bind(Kind::entry, name, id);

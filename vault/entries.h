@@ -50,6 +50,7 @@ struct Entry {
 struct Tombstone {
   std::uint64_t last_revision = 0;
   TimeMs time = 0;
+  EntryClass entry_class = EntryClass::normal;  // of what was forgotten
 };
 
 /// What a name points at.

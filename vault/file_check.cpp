@@ -75,8 +75,7 @@ void check_file_system(int fd, bool allow_fuse) {
                     "locks and memory maps as a local one does.");
       }
       break;
-    default:
-      break;
+    default: break;
   }
 }
 

@@ -43,24 +43,20 @@ constexpr std::array<TableSpec, kTableCount> kTables = {{
 
 [[noreturn]] void throw_lmdb(int rc) {
   switch (rc) {
-    case MDB_MAP_FULL:
-      throw Error(Code::no_space, "The bank has reached its largest size.");
+    case MDB_MAP_FULL: throw Error(Code::no_space, "The bank has reached its largest size.");
     case MDB_PANIC:
       throw Error(Code::io, "The vault's file could not be written; it must be opened again.");
-    case MDB_READERS_FULL:
-      throw Error(Code::busy, "Too many processes read the vault at once.");
+    case MDB_READERS_FULL: throw Error(Code::busy, "Too many processes read the vault at once.");
     case MDB_PAGE_NOTFOUND:
     case MDB_CORRUPTED:
     case MDB_VERSION_MISMATCH:
     case MDB_INVALID:
     case MDB_NOTFOUND:
     case MDB_INCOMPATIBLE:
-    case MDB_BAD_TXN:
-      throw_corrupt("its database cannot be read");
+    case MDB_BAD_TXN: throw_corrupt("its database cannot be read");
     case EAGAIN:
       throw Error(Code::busy, "Another process has the vault open in a way that cannot be shared.");
-    default:
-      break;
+    default: break;
   }
   if (rc > 0) throw_errno("use the vault's file", rc);
   throw Error(Code::internal, "The database refused a request.");
@@ -241,6 +237,9 @@ class LmdbEngine final : public Engine, public std::enable_shared_from_this<Lmdb
     return info.me_last_txnid;
   }
   bool read_only() const override { return options_.read_only; }
+  bool in_place() const override {
+    return names(path_, key_) && (!lock_key_ || names(path_ + "-lock", *lock_key_));
+  }
 
   MDB_dbi dbi(Table table) const { return dbis_[static_cast<std::size_t>(table) - 1]; }
   void check_process() const {
@@ -263,8 +262,15 @@ class LmdbEngine final : public Engine, public std::enable_shared_from_this<Lmdb
   void open_environment(const std::string& path);
   void open_tables();
 
+  static bool names(const std::string& path, const FileKey& key) {
+    struct stat info {};
+    return ::stat(path.c_str(), &info) == 0 && FileKey(info.st_dev, info.st_ino) == key;
+  }
+
   EngineOptions options_;
+  std::string path_;
   FileKey key_;
+  std::optional<FileKey> lock_key_;  // none on media that cannot be locked
   Guard guard_;
   MDB_env* env_ = nullptr;
   std::array<MDB_dbi, kTableCount> dbis_{};
@@ -290,6 +296,11 @@ LmdbWrite::LmdbWrite(LmdbEngine& engine, std::shared_ptr<Engine> keep)
     : TxnOps(engine), keep_(std::move(keep)) {
   txn_ = engine_.begin(0);
   try {
+    if (!engine_.in_place()) {
+      throw Error(
+          Code::io,
+          "A file of the vault was replaced while it was open; nothing was stored. Try again.");
+    }
     engine_.grow_ahead(64);
   } catch (...) {
     mdb_txn_abort(txn_);  // or the next writer would wait for ever
@@ -398,8 +409,8 @@ std::size_t map_size() {
   return kMapSize;
 }
 
-// LMDB writes to a map of its lock file, which a full disk would answer with SIGBUS. Called while no
-// environment of this process is open on it: closing a descriptor drops the process's locks.
+// LMDB writes to a map of its lock file, which a full disk would answer with SIGBUS. Called while
+// no environment of this process is open on it: closing a descriptor drops the process's locks.
 //
 // LMDB also opens that file by name and writes to it whatever it is, so it must be a plain file.
 void take_room_for_lock_file(const std::string& path) {
@@ -462,6 +473,7 @@ void LmdbEngine::open_tables() {
 
 LmdbEngine::LmdbEngine(const std::string& path, const EngineOptions& options, const FileKey& key)
     : options_(options),
+      path_(path),
       key_(key),
       guard_(Guard::shared(path, options.read_only)),
       fork_generation_(g_fork_generation.load()) {
@@ -469,6 +481,10 @@ LmdbEngine::LmdbEngine(const std::string& path, const EngineOptions& options, co
   try {
     open_environment(path);
     open_tables();
+    struct stat lock_file {};
+    if (::stat((path_ + "-lock").c_str(), &lock_file) == 0) {
+      lock_key_ = FileKey(lock_file.st_dev, lock_file.st_ino);
+    }
     if (!options_.read_only) clear_dead_readers();
   } catch (...) {
     if (env_ != nullptr) mdb_env_close(std::exchange(env_, nullptr));

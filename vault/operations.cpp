@@ -22,20 +22,11 @@ Stored decode(std::string_view bytes) {
   Stored stored;
   for (BodyReader body(bytes); body.next();) {
     switch (body.id()) {
-      case 1:
-        stored.name = body.bytes();
-        break;
-      case 3:
-        std::memcpy(stored.operation.payload.data(), body.exactly(32).data(), 32);
-        break;
-      case 5:
-        stored.operation.time = body.i64();
-        break;
-      case 7:
-        stored.operation.reply = body.bytes();
-        break;
-      default:
-        body.unknown();
+      case 1: stored.name = body.bytes(); break;
+      case 3: std::memcpy(stored.operation.payload.data(), body.exactly(32).data(), 32); break;
+      case 5: stored.operation.time = body.i64(); break;
+      case 7: stored.operation.reply = body.bytes(); break;
+      default: body.unknown();
     }
   }
   return stored;

@@ -40,17 +40,10 @@ crypto::SecretKey open_owner_box(const crypto::SecretKey& recipient_secret,
   bool vault_matches = false, recipient_matches = false;
   for (BodyReader body(plain.view()); body.next();) {
     switch (body.id()) {
-      case 1:
-        vault_matches = body.bytes() == view(vault);
-        break;
-      case 3:
-        recipient_matches = body.bytes() == view(recipient);
-        break;
-      case 5:
-        vmk = crypto::SecretKey::from_bytes(body.exactly(32));
-        break;
-      default:
-        body.unknown();
+      case 1: vault_matches = body.bytes() == view(vault); break;
+      case 3: recipient_matches = body.bytes() == view(recipient); break;
+      case 5: vmk = crypto::SecretKey::from_bytes(body.exactly(32)); break;
+      default: body.unknown();
     }
   }
   if (!vault_matches || !recipient_matches || vmk.empty()) {

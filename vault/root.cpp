@@ -113,37 +113,19 @@ RootRecord read_root(std::string_view row, const VaultId& vault) {
   while (body.next()) {
     ++seen;
     switch (body.id()) {
-      case 1:
-        root.version = body.u64();
-        break;
-      case 3:
-        copy(root.header_hash, body.exactly(32));
-        break;
-      case 5:
-        copy(root.admin_public_key, body.exactly(32));
-        break;
-      case 7:
-        copy(root.box_public_key, body.exactly(32));
-        break;
-      case 9:
-        copy(root.audit_public_key, body.exactly(32));
-        break;
+      case 1: root.version = body.u64(); break;
+      case 3: copy(root.header_hash, body.exactly(32)); break;
+      case 5: copy(root.admin_public_key, body.exactly(32)); break;
+      case 7: copy(root.box_public_key, body.exactly(32)); break;
+      case 9: copy(root.audit_public_key, body.exactly(32)); break;
       case 11:
         root.policy_version = load_le<std::uint64_t>(body.exactly(40));
         copy(root.policy_hash, body.bytes().substr(8));
         break;
-      case 13:
-        root.recipients = decode_recipients(body.bytes());
-        break;
-      case 15:
-        copy(root.previous_hash, body.exactly(32));
-        break;
-      case 17:
-        root.signed_at = body.i64();
-        break;
-      default:
-        --seen;
-        body.unknown(&root.unknown);
+      case 13: root.recipients = decode_recipients(body.bytes()); break;
+      case 15: copy(root.previous_hash, body.exactly(32)); break;
+      case 17: root.signed_at = body.i64(); break;
+      default: --seen; body.unknown(&root.unknown);
     }
   }
   if (seen != 9) throw_corrupt("the root record lacks a field");

@@ -56,12 +56,8 @@ BankRow decode_bank_row(std::string_view bytes) {
   BankRow row;
   for (BodyReader body(bytes); body.next();) {
     switch (body.id()) {
-      case 1:
-        row.info.id = body.id16();
-        break;
-      case 3:
-        row.info.name = body.bytes();
-        break;
+      case 1: row.info.id = body.id16(); break;
+      case 3: row.info.name = body.bytes(); break;
       case 5: {
         std::string_view in = body.bytes();
         if (take_varint(in) != 1 || in.size() != 68) {
@@ -72,17 +68,10 @@ BankRow decode_bank_row(std::string_view bytes) {
         row.secret = crypto::SecretKey::from_bytes(in.substr(36, 32));
         break;
       }
-      case 7:
-        row.info.tag = body.bytes();
-        break;
-      case 8:
-        row.info.created = body.i64();
-        break;
-      case 10:
-        row.info.creator = body.bytes();
-        break;
-      default:
-        body.unknown(&row.info.unknown);
+      case 7: row.info.tag = body.bytes(); break;
+      case 8: row.info.created = body.i64(); break;
+      case 10: row.info.creator = body.bytes(); break;
+      default: body.unknown(&row.info.unknown);
     }
   }
   if (row.key.empty() || row.info.name.empty()) throw_corrupt("a bank's list row lacks a field");
@@ -107,14 +96,9 @@ std::optional<SecretBytes> get_setting(BankRead& bank0, std::string_view name) {
   bool matches = false;
   for (BodyReader body(record.body); body.next();) {
     switch (body.id()) {
-      case 1:
-        matches = body.bytes() == name;
-        break;
-      case 3:
-        value.append(body.bytes());
-        break;
-      default:
-        body.unknown();
+      case 1: matches = body.bytes() == name; break;
+      case 3: value.append(body.bytes()); break;
+      default: body.unknown();
     }
   }
   if (!matches) throw_corrupt("a setting leads to another record");
@@ -362,14 +346,9 @@ void Vault::load_policy(BankRead& bank_view) {
   std::uint64_t version = 0;
   for (BodyReader body(body_bytes); body.next();) {
     switch (body.id()) {
-      case 1:
-        version = body.u64();
-        break;
-      case 3:
-        text.append(body.bytes());
-        break;
-      default:
-        body.unknown();
+      case 1: version = body.u64(); break;
+      case 3: text.append(body.bytes()); break;
+      default: body.unknown();
     }
   }
   if (version != root_.policy_version) {
@@ -383,6 +362,13 @@ bool Vault::refresh() {
   if (root_engine_->last_transaction() == root_transaction_) return false;
   load_root();
   return true;
+}
+
+bool Vault::files_in_place() const {
+  return root_engine_->in_place() &&
+         std::all_of(open_.begin(), open_.end(), [](const auto& open_bank) {
+           return open_bank.second.bank->engine().in_place();
+         });
 }
 
 SecretBytes Vault::stored_secret(BankRead& bank_view, std::string_view name) {
@@ -614,7 +600,10 @@ void Vault::restore_reserve() noexcept {
   const UniqueFd fd(::open((options_.path + "/reserve").c_str(),
                            O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   struct stat info {};
-  if (!fd || ::fstat(fd.get(), &info) != 0 || info.st_size == kReserveBytes) return;
+  if (!fd || ::fstat(fd.get(), &info) != 0 || !S_ISREG(info.st_mode) || info.st_nlink != 1 ||
+      info.st_size == kReserveBytes) {
+    return;
+  }
   if (::posix_fallocate(fd.get(), 0, kReserveBytes) != 0) {
     [[maybe_unused]] const int emptied = ::ftruncate(fd.get(), 0);
   }

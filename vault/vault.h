@@ -96,6 +96,9 @@ class Vault {
   /// Re-reads root and policy when another process has changed root.mdb. True when it did.
   bool refresh();
 
+  /// False when root.mdb or an open bank's file was deleted or replaced behind the vault's back.
+  bool files_in_place() const;
+
   /// The sealed policy's text, or why there is none that may be trusted.
   struct PolicyState {
     std::optional<SecretBytes> text;

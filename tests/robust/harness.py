@@ -323,6 +323,7 @@ def calls_of(vault, *args, stdin=b"", env=None, calls=WRITE_CALLS):
 
 def main():
     """Exit code 77 when nothing could run here."""
+    binary()
     program = unittest.main(verbosity=2, exit=False)
     result = program.result
     if not result.wasSuccessful():

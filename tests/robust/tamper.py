@@ -207,7 +207,7 @@ class Bytes(Damage):
 
     def test_pages(self):
         chance = random.Random(3)
-        flips = 3000 if LONG else 60
+        flips = 1000 if LONG else 60
         [bank] = (self.base.path / "banks").glob("*.mdb")
         for name in ("root.mdb", f"banks/{bank.name}"):
             size = (self.base.path / name).stat().st_size
