@@ -35,9 +35,9 @@ void MemoryService::State::log_read(const std::shared_ptr<vault::Bank>& bank, st
                                     std::uint64_t bytes, bool found) {
   // The owner's read-only processes write nothing, audit included; their replies say so.
   if (options.read_only) return;
-  if (reads.empty()) buffered_since = last_call;
+  if (buffered_calls == 0) buffered_since = last_call;
   reads.push_back({read_group(*bank, tool, rule, found), record, 1, bytes});
-  if (reads.size() >= kAuditBufferCalls || last_call - buffered_since >= kAuditBufferAge) {
+  if (++buffered_calls >= kAuditBufferCalls || last_call - buffered_since >= kAuditBufferAge) {
     flush();
   }
 }
@@ -91,6 +91,7 @@ void MemoryService::State::flush() {
     reads.erase(reads.begin(), end);
   }
   read_groups.clear();
+  buffered_calls = 0;
 }
 
 void MemoryService::State::log_now(const std::shared_ptr<vault::Bank>& bank,

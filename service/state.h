@@ -124,6 +124,7 @@ struct MemoryService::State {
   };
   std::vector<ReadGroup> read_groups;
   std::vector<BufferedRead> reads;  // equal ones become one when they are written
+  std::uint64_t buffered_calls = 0;  // since the last flush that succeeded
   TimeMs buffered_since = 0;
   std::map<std::string, TimeMs> logged_failures;  // what failed -> when it was last logged
 

@@ -252,6 +252,8 @@ void write_everything(Vault& vault) {
   put(vault, "empty secret", "", EntryClass::secret);
   put(vault, "gone", "value");
   forget(vault, "gone");
+  put(vault, "gone-secret", "was here", EntryClass::secret);
+  forget(vault, "gone-secret");
   vault.create_bank("second", "github.com/acme/app", event_of("bank create"));
   vault.set_setting("scoping", "global", event_of("config set"));
 }

@@ -3,6 +3,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 #include "service_fixture.h"
@@ -780,8 +782,8 @@ TEST_CASE("a file that names another project's bank is refused until it is trust
 
   const auto stranger = home.in_folder(second);
   const std::string text =
-      ".strongroom.json names the bank \"shared-name\", which another project made. If that is "
-      "right, run \"strongroom bank trust shared-name\" in this folder. [denied]";
+      "The bank \"shared-name\" was made by another project. If this one may use it, run "
+      "\"strongroom bank trust\" in this folder. [denied]";
   const Failure failures[] = {
       failure_of([&] { hit(*stranger, "k"); }),
       failure_of([&] { remember(*stranger, "k", "v"); }),
@@ -1076,6 +1078,60 @@ TEST_CASE("calls from several threads all count", "[service]") {
   CHECK(wrong == std::vector<int>(4, 0));
   CHECK(list(*service).size() == 100);
   home.check_whole();
+}
+
+TEST_CASE("a name in .strongroom.json cannot claim another project's bank first", "[banks]") {
+  const TestHome home;
+  const std::string evil = home.project("evil", R"({"project": "github.com/victim/app"})");
+  remember(*home.in_folder(evil), "hello", "planted");
+  const std::string victim = home.project("victim", "");
+  std::filesystem::remove(victim + "/.strongroom.json");
+  std::filesystem::create_directories(victim + "/.git");
+  std::ofstream(victim + "/.git/HEAD") << "ref: refs/heads/main\n";
+  std::filesystem::create_directories(victim + "/.git/objects");
+  std::filesystem::create_directories(victim + "/.git/refs");
+  std::ofstream(victim + "/.git/config")
+      << "[remote \"origin\"]\n\turl = https://github.com/victim/app.git\n";
+  const auto agent = home.in_folder(victim);
+  CHECK(failure_of([&] { hit(*agent, "hello"); }).code == Code::denied);
+  CHECK(failure_of([&] { remember(*agent, "internal", "plan"); }).code == Code::denied);
+}
+
+TEST_CASE("a forgotten or expired secret comes back as a secret", "[class]") {
+  const TestHome home;
+  const auto owner = home.cli();
+  const auto agent = home.mcp();
+  remember_secret(*owner, "pin", "1234");
+  CHECK(forget(*agent, "pin"));
+  remember(*owner, "pin", "5678");
+  CHECK(failure_of([&] { hit(*agent, "pin"); }).code == Code::denied);
+  CHECK(forget(*agent, "pin"));
+  RememberRequest opened;
+  opened.key = "pin";
+  opened.value = "planted";
+  opened.entry_class = EntryClass::normal;
+  CHECK(failure_of([&] { agent->remember(opened); }).code == Code::denied);
+  CHECK(owner->remember(opened).entry_class == EntryClass::normal);
+}
+
+TEST_CASE("a file that was replaced underneath takes no more writes", "[files]") {
+  const TestHome home;
+  const auto agent = home.mcp();
+  remember(*agent, "k", "v");
+  for (const auto& file : std::filesystem::directory_iterator(home.vault_path() + "/banks")) {
+    if (file.path().extension() == ".mdb-lock") std::filesystem::remove(file.path());
+  }
+  const auto other = home.cli();
+  remember(*other, "k", "other's");
+  // It may refuse or open the file anew, and never writes beside the other one.
+  try {
+    remember(*agent, "k", "kept");
+  } catch (const Error& error) {
+    CHECK(error.code() == Code::io);
+    remember(*agent, "k", "kept");
+  }
+  CHECK(recall(*other, "k") == "kept");
+  CHECK(agent->history("k", {})->size() == 3);
 }
 
 }  // namespace strongroom::service
