@@ -30,25 +30,34 @@ std::string bank_creator(const Project& project) {
 }  // namespace
 
 Banks MemoryService::State::resolve(const std::string& explicit_bank) {
-  const std::string global(vault::kGlobalBank);
-  Banks banks;
-  call_bank = global;
+  call_bank = vault::kGlobalBank;
   if (!project || last_call - project_found > kProjectCacheAge) {
+    project_banks.reset();
     project = find_project(options.project_folder, options.project_explicit, options.bank_override);
     project_found = last_call;
   }
-  if (!explicit_bank.empty()) {
-    if (!valid_bank_name(explicit_bank)) {
-      throw Error::invalid("bank", "must be 1 to 256 bytes of text without control characters");
-    }
-    banks.write = explicit_bank;
-    call_bank = explicit_bank;
-    banks.read = {explicit_bank};
-    banks.chosen_by = "argument";
-    banks.may_create = explicit_bank == global || explicit_bank == project->bank;
-    if (explicit_bank == project->bank) banks.creator = bank_creator(*project);
-    return banks;
+  if (explicit_bank.empty()) {
+    if (!vault) return find_project_banks();
+    if (!project_banks) project_banks = find_project_banks();
+    call_bank = project_banks->write;
+    return *project_banks;
   }
+  if (!valid_bank_name(explicit_bank)) {
+    throw Error::invalid("bank", "must be 1 to 256 bytes of text without control characters");
+  }
+  Banks banks;
+  banks.write = explicit_bank;
+  call_bank = explicit_bank;
+  banks.read = {explicit_bank};
+  banks.chosen_by = "argument";
+  banks.may_create = explicit_bank == vault::kGlobalBank || explicit_bank == project->bank;
+  if (explicit_bank == project->bank) banks.creator = bank_creator(*project);
+  return banks;
+}
+
+Banks MemoryService::State::find_project_banks() {
+  const std::string global(vault::kGlobalBank);
+  Banks banks;
   banks.chosen_by = project->chosen_by;
   banks.may_create = true;
   if (!project->note.empty()) banks.notes.push_back(project->note);

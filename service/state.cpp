@@ -67,6 +67,7 @@ void MemoryService::State::ensure_open() {
 }
 
 void MemoryService::State::load_settings() {
+  project_banks.reset();
   own_bank.clear();
   const auto mode = vault->setting("scoping");
   scoping = mode ? parse_scoping(*mode).value_or(Scoping::per_project_tagged)
@@ -76,6 +77,7 @@ void MemoryService::State::load_settings() {
 }
 
 void MemoryService::State::close_vault() {
+  project_banks.reset();
   lists.clear();
   policy = policy::Policy::deny_all("the vault is not open");
   vault.reset();

@@ -65,6 +65,7 @@ struct MemoryService::State {
 
   // ---- place (place.cpp)
   Banks resolve(const std::string& explicit_bank);
+  Banks find_project_banks();
   /// The bank of a write, made by it where that is allowed; `denied` or `not_found` otherwise.
   std::shared_ptr<vault::Bank> open_for_write(const Banks& banks, std::string_view tool);
   /// Throws denied when the project's bank was made by another project.
@@ -136,6 +137,7 @@ struct MemoryService::State {
   std::map<vault::BankId, CachedList> lists;
 
   std::optional<Project> project;
+  std::optional<Banks> project_banks;  // until the project is looked up again or the vault changes
   std::string own_bank;  // bank and identity that require_own_bank() found right
   TimeMs project_found = 0;
 };
