@@ -1,10 +1,9 @@
 #include "bench/baselines.h"
 
 #include <fcntl.h>
+#include <stdexcept>
 #include <sys/stat.h>
 #include <unistd.h>
-
-#include <stdexcept>
 
 #include "base/file.h"
 #include "crypto/aead.h"
@@ -33,10 +32,9 @@ std::string_view floor_get(const vault::Bank& bank, std::string_view name, Secre
   const auto txn = bank.engine().begin_read();
   const std::string_view names = must(txn->get(vault::Table::names, {hash.data(), 8}));
   const std::string_view row = must(txn->get(vault::Table::records, names.substr(12, 8)));
-  const auto aad =
-      vault::row_aad(crypto::labels::kAadRecord,
-                     bank.place(vault::Kind::entry, bank.keys().version,
-                                vault::load_le<vault::RecordId>(names, 12)));
+  const auto aad = vault::row_aad(crypto::labels::kAadRecord,
+                                  bank.place(vault::Kind::entry, bank.keys().version,
+                                             vault::load_le<vault::RecordId>(names, 12)));
   if (!crypto::open(bank.keys().records, {aad.data(), aad.size()}, row.substr(7), plain)) {
     throw std::runtime_error("a row of the benchmark does not open");
   }

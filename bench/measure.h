@@ -28,9 +28,9 @@ struct Contender {
 
 struct Plan {
   std::size_t rounds = 9;
-  std::size_t ops = 1000;   // a round
+  std::size_t ops = 1000;  // a round
   Clock clock = Clock::wall;
-  bool each = false;        // time every operation, for p50 and p99; else a round as a whole
+  bool each = false;  // time every operation, for p50 and p99; else a round as a whole
 };
 
 /// What one contender needed: seconds an operation.
@@ -49,18 +49,16 @@ std::vector<Series> run_interleaved(const Plan& plan, const std::vector<Contende
 double ratio(const Series& a, const Series& b);
 
 struct Comparison {
-  std::string what;                // "ours / floor"
+  std::string what;  // "ours / floor"
   double value = 0;
-  std::optional<double> at_most;   // the target, where there is one
+  std::optional<double> at_most;  // the target, where there is one
   std::optional<double> at_least;
-  bool met() const {
-    return (!at_most || value <= *at_most) && (!at_least || value >= *at_least);
-  }
+  bool met() const { return (!at_most || value <= *at_most) && (!at_least || value >= *at_least); }
 };
 
 /// A row of the report: series, plain figures, comparisons.
 struct Row {
-  std::string id;     // "get-100k"
+  std::string id;  // "get-100k"
   std::string title;
   Clock clock = Clock::wall;
   std::vector<Series> series;

@@ -1,5 +1,4 @@
 #include <sqlite3.h>
-
 #include <stdexcept>
 
 #include "bench/baselines.h"
@@ -50,9 +49,15 @@ SqliteStore::SqliteStore(const std::string& path) : handles_(std::make_unique<Ha
 
 SqliteStore::~SqliteStore() = default;
 
-void SqliteStore::begin() { handles_->run("BEGIN IMMEDIATE"); }
-void SqliteStore::commit() { handles_->run("COMMIT"); }
-void SqliteStore::checkpoint() { handles_->run("PRAGMA wal_checkpoint(TRUNCATE)"); }
+void SqliteStore::begin() {
+  handles_->run("BEGIN IMMEDIATE");
+}
+void SqliteStore::commit() {
+  handles_->run("COMMIT");
+}
+void SqliteStore::checkpoint() {
+  handles_->run("PRAGMA wal_checkpoint(TRUNCATE)");
+}
 
 void SqliteStore::put(std::string_view name, std::string_view value) {
   bind(handles_->put, 1, name, true);

@@ -22,8 +22,8 @@ constexpr std::size_t kSmall = 100'000, kLarge = 1'000'000;
 constexpr std::size_t kLoadBatch = 1000;
 
 struct Options {
-  std::string folder;   // scratch; on the disk that is to be measured
-  std::string out;      // JSON, or empty
+  std::string folder;  // scratch; on the disk that is to be measured
+  std::string out;     // JSON, or empty
   std::vector<std::string> rows;
   bool large = false;
   bool quick = false;
@@ -130,7 +130,8 @@ void bench_get(const Options& options, Report& report, std::size_t entries) {
   SecretBytes plain;
   std::string copy;
   std::vector<Contender> contenders = {
-      {"ours (service, policy, audit)", draw, [&](std::size_t op) { recall(service, draws.name(op)); }},
+      {"ours (service, policy, audit)", draw,
+       [&](std::size_t op) { recall(service, draws.name(op)); }},
       {"ours, read-only (no audit)", draw, [&](std::size_t op) { recall(silent, draws.name(op)); }},
       {"vault layer alone", draw,
        [&](std::size_t op) {
@@ -149,14 +150,15 @@ void bench_get(const Options& options, Report& report, std::size_t entries) {
            hashes.push_back(bank->name_hash(vault::Kind::entry, draws.name(i)));
          }
        },
-       [&](std::size_t op) { raw_get(*bank, {hashes[op % plan.ops].data(), 8}, copy); }},
+       [&](std::size_t op) {
+         raw_get(*bank, {hashes[op % plan.ops].data(), 8}, copy);
+       }},
   };
 #ifdef STRONGROOM_BENCH_SQLITE
   SqliteStore sqlite(folder.path() + "/plain.sqlite");
   load_sqlite(sqlite, entries);
-  contenders.push_back({"SQLite, autocommit", draw, [&](std::size_t op) {
-                          must_find(sqlite.get(draws.name(op), copy));
-                        }});
+  contenders.push_back({"SQLite, autocommit", draw,
+                        [&](std::size_t op) { must_find(sqlite.get(draws.name(op), copy)); }});
 #endif
   Row made = row("get-" + std::to_string(entries), "get by name, 1 KiB values, warm", plan.clock);
   made.series = run_interleaved(plan, contenders);
@@ -200,7 +202,8 @@ void bench_put(const Options& options, Report& report, std::size_t entries) {
     Random pick(update ? 3 : 4);
     const auto choose = [&] { return update ? pick.below(entries) : next++; };
     std::vector<Contender> contenders = {
-        {"ours (service, policy, audit, anchor)", {},
+        {"ours (service, policy, audit, anchor)",
+         {},
          [&](std::size_t) { remember(service, choose(), ++puts); }},
         {"ours without anchor", {}, [&](std::size_t) { remember(loose, choose(), ++puts); }},
         {"raw engine, same rows", [&](std::size_t) { raw.set_sizes(newest_rows(*bank)); },
@@ -254,12 +257,14 @@ void bench_layers(const Options& options, Report& report) {
       {"no anchor", {}, put(loose)},
       {"1 rule", {}, put(one_rule)},
       {"200 rules", {}, put(many_rules)},
-      {"with an operation id", {},
+      {"with an operation id",
+       {},
        [&](std::size_t) {
          const std::uint64_t i = next++;
          remember(service, i, 0, "operation-" + std::to_string(i));
        }},
-      {"vault layer, log record, no policy", {},
+      {"vault layer, log record, no policy",
+       {},
        [&](std::size_t) {
          const std::string name = entry_name(next++), value = entry_value(next);
          vault::BankWrite write = bank->write(vault->stamp());
@@ -294,25 +299,32 @@ void bench_layers(const Options& options, Report& report) {
   const crypto::SecretKey& key = bank->keys().records;
   std::size_t found = 0;
   const std::vector<Contender> parts = {
-      {"anchor", {},
+      {"anchor",
+       {},
        [&](std::size_t) { bank->anchor().note(bank->id(), head.vector, tag, head.root.version); }},
-      {"credential scan of 1 KiB", {},
+      {"credential scan of 1 KiB",
+       {},
        [&](std::size_t) { found += policy::find_credential(value) ? 1u : 0u; }},
-      {"seal of 1 KiB", {},
+      {"seal of 1 KiB",
+       {},
        [&](std::size_t) {
          found += vault::seal_row(key, crypto::labels::kAadRecord,
                                   bank->place(vault::Kind::entry, 1, 1), value)
                       .size();
        }},
-      {"head: encode and seal", {},
+      {"head: encode and seal",
+       {},
        [&](std::size_t) {
-         found += vault::seal_row(key, crypto::labels::kAadHead,
-                                  bank->place(vault::Kind::head, 1, 0),
-                                  vault::encode_head(head).view(), vault::kHeadFloor)
-                      .size();
+         found +=
+             vault::seal_row(key, crypto::labels::kAadHead, bank->place(vault::Kind::head, 1, 0),
+                             vault::encode_head(head).view(), vault::kHeadFloor)
+                 .size();
        }},
-      {"write transaction begun and dropped", {}, [&](std::size_t) { bank->engine().begin_write(); }},
-      {"BankWrite begun and dropped (opens the head)", {},
+      {"write transaction begun and dropped",
+       {},
+       [&](std::size_t) { bank->engine().begin_write(); }},
+      {"BankWrite begun and dropped (opens the head)",
+       {},
        [&](std::size_t) { bank->write(vault->stamp()); }},
   };
   Row single = row("put-parts", "parts of a put on their own", Clock::cpu);
@@ -370,10 +382,10 @@ void bench_batch(const Options& options, Report& report, std::size_t entries) {
   Row made = row("put-batch", "batch put, 1,000 new names a transaction", Clock::wall);
   made.series = run_interleaved({options.rounds(15), 1, Clock::wall, false}, contenders);
   for (const Series& series : made.series) {
-    made.figures.push_back({series.name + ": rows", "k/s",
-                            1e-3 * kBatch / quantile(series.rounds, 0.5)});
-    made.figures.push_back({series.name + ": rows by CPU time", "k/s",
-                            1e-3 * kBatch / quantile(series.cpu, 0.5)});
+    made.figures.push_back(
+        {series.name + ": rows", "k/s", 1e-3 * kBatch / quantile(series.rounds, 0.5)});
+    made.figures.push_back(
+        {series.name + ": rows by CPU time", "k/s", 1e-3 * kBatch / quantile(series.cpu, 0.5)});
   }
   made.comparisons.push_back({"ours, k rows/s", made.figures[0].value, std::nullopt, 40.0});
   made.comparisons.push_back(compare("ours", made.series[0], "raw", made.series[1]));
@@ -417,15 +429,13 @@ void bench_open(const Options& options, Report& report, std::size_t entries) {
         recall(*service, entry_name(pick.below(entries)));
       };
     };
-    const auto prepare =
-        close_and_drop({bank_file, world.vault_path() + "/root.mdb", world.vault_path() + "/header"});
+    const auto prepare = close_and_drop(
+        {bank_file, world.vault_path() + "/root.mdb", world.vault_path() + "/header"});
     const std::vector<Contender> contenders = {
         {"ours: vault, policy, bank, first get", prepare, open_and_recall(false)},
         {"ours, read-only", prepare, open_and_recall(true)},
         {"raw engine: open, two gets", close_and_drop({raw_file}),
-         [&](std::size_t) {
-           engine = open_and_get(raw_file, Random(pick.below(entries)).next());
-         }},
+         [&](std::size_t) { engine = open_and_get(raw_file, Random(pick.below(entries)).next()); }},
     };
     Row made = row(cold ? "open-cold" : "open-warm",
                    cold ? "open and first get, files dropped from the cache"
@@ -454,7 +464,8 @@ void bench_list(const Options& options, Report& report) {
   };
   const std::vector<Contender> contenders = {
       {"first page of 200", fresh, [&](std::size_t) { cursor = *service->list({}).cursor; }},
-      {"next page of 200", {},
+      {"next page of 200",
+       {},
        [&](std::size_t) {
          service::ListRequest request;
          request.cursor = cursor;

@@ -32,13 +32,17 @@ void write_filler_rule(JsonWriter& json, std::size_t i) {
   json.member("id", "team-" + n);
   switch (i % 4) {
     case 0:
-      json.member("effect", "permit").member("principal", "local:cursor").member("bank", "team-" + n);
+      json.member("effect", "permit")
+          .member("principal", "local:cursor")
+          .member("bank", "team-" + n);
       break;
     case 1:
       json.member("effect", "forbid").member("tool", "agent_*").member("key", "prod-" + n + "/*");
       break;
     case 2:
-      json.member("effect", "permit").member("bank", "team-" + n + "*").member("tool", "agent_recall");
+      json.member("effect", "permit")
+          .member("bank", "team-" + n + "*")
+          .member("tool", "agent_recall");
       break;
     default:
       json.member("effect", "forbid").member("key", "*.secret" + n).member("source", "mcp");
@@ -49,7 +53,9 @@ void write_filler_rule(JsonWriter& json, std::size_t i) {
 
 }  // namespace
 
-std::uint64_t Random::next() { return mix(state_ += 0x9E3779B97F4A7C15ull); }
+std::uint64_t Random::next() {
+  return mix(state_ += 0x9E3779B97F4A7C15ull);
+}
 
 std::string entry_name(std::uint64_t i) {
   // An odd factor permutes the 64-bit numbers, so names are distinct.
@@ -62,10 +68,10 @@ std::string entry_name(std::uint64_t i) {
 
 std::string entry_value(std::uint64_t i) {
   static constexpr const char* kWords[] = {
-      "the",    "build",  "uses",   "a",       "cache",  "of",      "objects", "keyed",
-      "by",     "source", "hash",   "and",     "flags",  "tests",   "run",     "after",
-      "every",  "change", "in",     "main",    "branch", "release", "notes",   "list",
-      "what",   "users",  "see",    "service", "policy", "decides", "before",  "work"};
+      "the",   "build",  "uses", "a",       "cache",  "of",      "objects", "keyed",
+      "by",    "source", "hash", "and",     "flags",  "tests",   "run",     "after",
+      "every", "change", "in",   "main",    "branch", "release", "notes",   "list",
+      "what",  "users",  "see",  "service", "policy", "decides", "before",  "work"};
   Random random(i * 2 + 1);
   std::string value;
   value.reserve(kValueBytes + 8);

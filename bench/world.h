@@ -33,8 +33,8 @@ std::string entry_name(std::uint64_t i);
 /// 1 KiB of words.
 std::string entry_value(std::uint64_t i);
 
-/// A policy of `rules` rules (at least one): the last permits the bench, those before it match other
-/// banks, keys and principals, permits and forbids in turn.
+/// A policy of `rules` rules (at least one): the last permits the bench, those before it match
+/// other banks, keys and principals, permits and forbids in turn.
 std::string policy_of(std::size_t rules);
 
 /// A folder that is removed with everything in it.

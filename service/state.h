@@ -124,7 +124,7 @@ struct MemoryService::State {
     std::uint64_t count, bytes;
   };
   std::vector<ReadGroup> read_groups;
-  std::vector<BufferedRead> reads;  // equal ones become one when they are written
+  std::vector<BufferedRead> reads;   // equal ones become one when they are written
   std::uint64_t buffered_calls = 0;  // since the last flush that succeeded
   TimeMs buffered_since = 0;
   std::map<std::string, TimeMs> logged_failures;  // what failed -> when it was last logged
@@ -138,7 +138,7 @@ struct MemoryService::State {
 
   std::optional<Project> project;
   std::optional<Banks> project_banks;  // until the project is looked up again or the vault changes
-  std::string own_bank;  // bank and identity that require_own_bank() found right
+  std::string own_bank;                // bank and identity that require_own_bank() found right
   TimeMs project_found = 0;
 };
 
