@@ -35,7 +35,7 @@ NewSecret from_files(const std::string& keyfile, std::optional<SecretBytes> pass
 
 std::optional<SecretBytes> passphrase_from(const std::string& path) {
   if (path.empty()) return std::nullopt;
-  return read_passphrase_file(path);
+  return service::read_passphrase_file(path);
 }
 
 // A key file that only a variable names must exist: making one is asked for by --keyfile.

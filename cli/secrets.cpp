@@ -55,22 +55,6 @@ SecretBytes read_passphrase_fd(int fd) {
   return passphrase_of(fd, "--passphrase-fd");
 }
 
-SecretBytes read_passphrase_file(const std::string& path) {
-  const auto fd = open_file(path, O_RDONLY | O_NONBLOCK, "passphrase file");
-  if (!fd) throw Error(Code::locked, "The passphrase file does not exist.");
-  // The descriptor is checked, not the path: what was checked is what is read.
-  struct stat info {};
-  if (::fstat(fd->get(), &info) != 0) throw_errno("check the passphrase file", errno);
-  if (!S_ISREG(info.st_mode)) throw Error::invalid("passphrase file", "is not a regular file");
-  if (info.st_uid != ::geteuid()) {
-    throw Error::invalid("passphrase file", "belongs to another user");
-  }
-  if ((info.st_mode & 077) != 0) {
-    throw Error::invalid("passphrase file", "is accessible to other users; make its mode 0600");
-  }
-  return passphrase_of(fd->get(), "passphrase file");
-}
-
 SecretBytes ask_new_passphrase(Terminal& terminal, const std::string& what, bool may_be_empty) {
   for (int attempt = 0; attempt < kMaxAttempts; ++attempt) {
     auto first = terminal.ask_secret(what + ": ");

@@ -16,9 +16,6 @@ SecretBytes read_secret(int fd, std::size_t limit, std::string_view what);
 /// One line break at the end is not part of a passphrase. Throws invalid when it is empty.
 SecretBytes read_passphrase_fd(int fd);
 
-/// A regular file of this user, mode 0600.
-SecretBytes read_passphrase_file(const std::string& path);
-
 /// Asks twice, until both answers are the same. An empty answer comes back when `may_be_empty`,
 /// else it is asked again; three failures are Code::invalid.
 SecretBytes ask_new_passphrase(Terminal& terminal, const std::string& what,

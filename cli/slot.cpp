@@ -42,7 +42,7 @@ NewSecret new_secret(Context& context, const AddOptions& options) {
                                   : SlotKind::passphrase;
   if (secret.kind == SlotKind::keyfile) return secret;
   if (options.passphrase_file) {
-    secret.passphrase = read_passphrase_file(*options.passphrase_file);
+    secret.passphrase = service::read_passphrase_file(*options.passphrase_file);
   } else if (context.terminal().person()) {
     secret.passphrase = ask_new_passphrase(context.terminal(), "New passphrase");
   } else {

@@ -14,7 +14,6 @@ namespace strongroom::service {
 /// 32 bytes or 64 hex digits in a file of mode 0600 of this user. nullopt when it is absent and
 /// that is allowed. Throws locked, invalid.
 std::optional<crypto::SecretKey> read_key_file(const std::string& path, bool absent_is_empty);
-SecretBytes read_passphrase_file(const std::string& path);
 
 vault::Unlocker make_unlocker(const KeySource& source);
 
