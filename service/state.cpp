@@ -3,7 +3,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "service/unlocker.h"
-#include "vault/file_check.h"
 
 namespace strongroom::service {
 
@@ -22,38 +21,44 @@ MemoryService::State::State(ServiceOptions given) : options(std::move(given)) {}
 
 void MemoryService::State::ensure_open() {
   last_call = now_ms();
-  bool changed = false;
   // Files that were replaced underneath must not be read for long; a write looks for itself.
   if (vault && last_call - files_checked >= kFileCheckAge) {
     files_checked = last_call;
     if (!vault->files_in_place()) close_vault();
   }
-  if (vault) {
+  if (!vault) {
+    open_vault();
+  } else {
     try {
-      changed = vault->refresh();
+      vault->refresh();
     } catch (...) {
       // Never go on under the policy or slot of before: the next call opens, and checks, anew.
       close_vault();
       throw;
     }
-  } else {
-    if (session == vault::Id16{}) session = vault::random_id();
-    vault::VaultOptions open_options;
-    open_options.path = options.vault_path;
-    open_options.read_only = options.read_only;
-    open_options.no_anchor = options.no_anchor;
-    open_options.allow_fuse = env("STRONGROOM_ALLOW_FUSE") == "1";
-    open_options.session = session;
-    open_options.sessions = sessions;
-    // First: without a vault it does not matter whether the key is there.
-    vault::check_directory(options.vault_path);
-    vault::check_vault_path(options.vault_path);
-    vault::Unlocker unlocker = make_unlocker(options.key);
-    vault = vault::Vault::open(open_options, unlocker);
-    changed = true;
   }
-  if (!changed) return;
+  if (vault->root_reads() == root_reads) return;
+  root_reads = vault->root_reads();
   load_settings();
+  load_policy();
+}
+
+void MemoryService::State::open_vault() {
+  if (session == vault::Id16{}) session = vault::random_id();
+  vault::VaultOptions open_options;
+  open_options.path = options.vault_path;
+  open_options.read_only = options.read_only;
+  open_options.no_anchor = options.no_anchor;
+  open_options.allow_fuse = env("STRONGROOM_ALLOW_FUSE") == "1";
+  open_options.session = session;
+  open_options.sessions = sessions;
+  // First: without a vault it does not matter whether the key is there.
+  vault::check_vault_path(options.vault_path);
+  vault::Unlocker unlocker = make_unlocker(options.key);
+  vault = vault::Vault::open(open_options, unlocker);
+}
+
+void MemoryService::State::load_policy() {
   const vault::Vault::PolicyState& sealed = vault->policy();
   if (!sealed.text) {
     policy = policy::Policy::deny_all(sealed.reason);
@@ -77,6 +82,7 @@ void MemoryService::State::load_settings() {
 }
 
 void MemoryService::State::close_vault() {
+  root_reads = 0;
   project_banks.reset();
   lists.clear();
   policy = policy::Policy::deny_all("the vault is not open");

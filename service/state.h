@@ -59,7 +59,9 @@ struct MemoryService::State {
   /// Opens the vault when it is closed, and takes over a root that another process changed.
   void ensure_open();
   void close_vault();
+  void open_vault();
   void load_settings();
+  void load_policy();
   std::shared_ptr<vault::Bank> open(const std::string& bank) { return vault->open_bank(bank); }
   policy::Request request(std::string_view tool, std::string_view bank) const;
 
@@ -106,8 +108,9 @@ struct MemoryService::State {
   std::size_t revisions = kDefaultRevisions;
   TimeMs last_call = 0;
   TimeMs files_checked = 0;
-  std::string call_bank;     // the bank of the call under way, for its record
-  bool call_logged = false;  // by deny()
+  std::uint64_t root_reads = 0;  // of the vault, when policy and settings were taken over
+  std::string call_bank;         // the bank of the call under way, for its record
+  bool call_logged = false;      // by deny()
 
   // Buffered reads: a group a bank, tool, rule and outcome, and in it a line a record. By bank id,
   // not by open bank: what is buffered outlives a vault that is closed and reopened.

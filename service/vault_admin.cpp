@@ -12,7 +12,6 @@
 #include "service/memory_service.h"
 #include "service/new_secret.h"
 #include "service/unlocker.h"
-#include "vault/file_check.h"
 #include "vault/verify.h"
 
 namespace strongroom::service {
@@ -29,7 +28,6 @@ vault::Vault& VaultAdmin::State::open() {
   open_options.allow_fuse = env("STRONGROOM_ALLOW_FUSE") == "1";
   open_options.session = vault::random_id();
   // First: without a vault it does not matter whether the key is there.
-  vault::check_directory(options.vault_path);
   vault::check_vault_path(options.vault_path);
   unlocker = make_unlocker(options.owner);
   vault = vault::Vault::open(open_options, unlocker);

@@ -302,6 +302,7 @@ void Vault::unlock(Unlocker& unlocker) {
 }
 
 void Vault::load_root() {
+  ++root_reads_;
   root_transaction_ = root_engine_->last_transaction();
   BankRead view = bank0_->read();
   const auto row = view.txn().get(Table::root, root_key_view(kRootKey));

@@ -96,6 +96,10 @@ class Vault {
   /// Re-reads root and policy when another process has changed root.mdb. True when it did.
   bool refresh();
 
+  /// How often root and policy were read: who keeps something made from them compares it, because
+  /// other operations than refresh() read them anew as well.
+  std::uint64_t root_reads() const noexcept { return root_reads_; }
+
   /// False when root.mdb or an open bank's file was deleted or replaced behind the vault's back.
   bool files_in_place() const;
 
@@ -179,6 +183,7 @@ class Vault {
   std::shared_ptr<Engine> root_engine_;
   std::shared_ptr<Bank> bank0_;
   std::uint64_t root_transaction_ = 0;
+  std::uint64_t root_reads_ = 0;
   std::vector<std::string> lineage_notes_;
   struct OpenBank {
     std::shared_ptr<Bank> bank;

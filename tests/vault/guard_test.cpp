@@ -1,11 +1,11 @@
+#include "vault/guard.h"
+
+#include <csignal>
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
-
-#include "vault/guard.h"
 #include "vault/lmdb_engine.h"
 #include "vault_fixture.h"
 
@@ -17,7 +17,8 @@ namespace {
 // A second holder of a guard: flock belongs to the open file, so another descriptor is another one.
 class Holder {
  public:
-  Holder(const std::string& path, int operation) : fd_(::open(path.c_str(), O_RDWR | O_CREAT, 0600)) {
+  Holder(const std::string& path, int operation)
+      : fd_(::open(path.c_str(), O_RDWR | O_CREAT, 0600)) {
     REQUIRE(::flock(fd_, operation) == 0);
   }
   ~Holder() { ::close(fd_); }
