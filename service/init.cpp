@@ -13,6 +13,7 @@
 #include "service/new_secret.h"
 #include "service/unlocker.h"
 #include "service/vault_admin.h"
+#include "vault/file_check.h"
 #include "vault/vault.h"
 
 namespace strongroom::service {
@@ -70,8 +71,7 @@ UniqueFd lock_place(const std::string& vault_path) {
 
 void init_vault(InitOptions& options) {
   vault::CreateOptions create;
-  create.path = options.vault_path;
-  while (create.path.size() > 1 && create.path.back() == '/') create.path.pop_back();
+  create.path = vault::without_end_slashes(options.vault_path);
   const UniqueFd lock = lock_place(create.path);
   // A vault that is there, or a folder of somebody else's, is told before any key is made.
   vault::check_new_vault(create.path);

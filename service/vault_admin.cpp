@@ -46,15 +46,9 @@ crypto::SecretKey VaultAdmin::State::admin_key() {
   vault::Vault& opened = open();
   vault::Unlocker admin = make_unlocker(options.admin);
   // Where nothing of its own was given, the owner's secret is tried before anybody is asked.
-  if (!admin.secrets.key_file && !admin.secrets.passphrase) {
-    auto ask_passphrase = std::move(admin.ask_passphrase);
-    auto ask_code = std::move(admin.ask_code);
-    if (opened.admin_opens_with(unlocker.secrets)) {
-      admin.secrets = copy(unlocker.secrets);
-    } else {
-      admin.ask_passphrase = std::move(ask_passphrase);
-      admin.ask_code = std::move(ask_code);
-    }
+  const bool given = admin.secrets.key_file || admin.secrets.passphrase;
+  if (!given && opened.admin_opens_with(unlocker.secrets)) {
+    admin.secrets = copy(unlocker.secrets);
   }
   return opened.unlock_admin(admin);
 }

@@ -173,15 +173,10 @@ void fill(const std::string& directory, const CreateOptions& options) {
   write.commit();
 }
 
-std::string without_slash(std::string path) {
-  while (path.size() > 1 && path.back() == '/') path.pop_back();
-  return path;
-}
-
 }  // namespace
 
 void check_new_vault(const std::string& given) {
-  const std::string path = without_slash(given);
+  const std::string path = without_end_slashes(given);
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) {
     if (errno == ENOENT) return;
@@ -202,7 +197,7 @@ void check_new_vault(const std::string& given) {
 }
 
 void create_vault(const CreateOptions& options) {
-  const std::string path = without_slash(options.path);
+  const std::string path = without_end_slashes(options.path);
   check_new_vault(path);
   make_directories(parent_of(path));
   const std::string building = path + ".tmp" + std::to_string(::getpid());

@@ -14,6 +14,11 @@
 
 namespace strongroom::vault {
 
+std::string without_end_slashes(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path;
+}
+
 void check_directory(const std::string& path) {
   struct stat info {};
   if (::lstat(path.c_str(), &info) != 0) {

@@ -7,6 +7,9 @@
 
 namespace strongroom::vault {
 
+/// A path without slashes at its end ("/" stays): lstat follows a link that is named with one.
+std::string without_end_slashes(std::string path);
+
 /// The vault's directory: a real directory (no symlink) of this user, not accessible to others.
 /// Throws no_vault when it does not exist, invalid for anything else.
 void check_directory(const std::string& path);

@@ -135,13 +135,11 @@ void check_recipients(ReadTxn& txn, const RootRecord& root) {
 // ---- opening
 
 void check_vault_path(const std::string& path) {
-  std::string trimmed = path;
-  while (trimmed.size() > 1 && trimmed.back() == '/') trimmed.pop_back();
-  check_directory(trimmed);
+  check_directory(without_end_slashes(path));
 }
 
 Vault::Vault(VaultOptions options) : options_(std::move(options)) {
-  while (options_.path.size() > 1 && options_.path.back() == '/') options_.path.pop_back();
+  options_.path = without_end_slashes(std::move(options_.path));
 }
 
 std::string Vault::root_path() const {
