@@ -11,11 +11,12 @@ const std::vector<vault::EntryLine>& MemoryService::State::lines(
     const std::shared_ptr<vault::Bank>& bank) {
   vault::BankRead view = bank->read();
   CachedList& cached = lists[bank->id()];
-  // The head's tag is fresh at every change, so equal means nothing changed.
-  if (cached.generation != view.head().generation || cached.head_tag != view.head_tag()) {
+  // The head changes with every log record as well; the sum over its rows only when a row does.
+  const std::vector<vault::BankHead::RowSet>& rows = view.head().sets;
+  if (!cached.valid || cached.rows != rows) {
     cached.lines = vault::list_entries(view);
-    cached.generation = view.head().generation;
-    cached.head_tag = view.head_tag();
+    cached.rows = rows;
+    cached.valid = true;
   }
   return cached.lines;
 }

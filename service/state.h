@@ -133,8 +133,8 @@ struct MemoryService::State {
   std::map<std::string, TimeMs> logged_failures;  // what failed -> when it was last logged
 
   struct CachedList {
-    std::uint64_t generation = 0;
-    vault::Id16 head_tag{};
+    bool valid = false;
+    std::vector<vault::BankHead::RowSet> rows;  // as they were when the lines were made
     std::vector<vault::EntryLine> lines;
   };
   std::map<vault::BankId, CachedList> lists;

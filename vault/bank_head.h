@@ -27,6 +27,7 @@ struct BankHead {
     std::uint32_t key_version = 0;
     std::uint64_t rows = 0;
     crypto::MultisetHash sum;
+    friend bool operator==(const RowSet&, const RowSet&) = default;
   };
 
   std::uint64_t generation = 0;
