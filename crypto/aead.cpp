@@ -39,16 +39,20 @@ bool open(const SecretKey& key, std::string_view associated_data, std::string_vi
           SecretBytes& plain) {
   plain.clear();
   if (sealed.size() < kSealOverhead) return false;
+  plain.resize(sealed.size() - kSealOverhead);
+  if (open_into(key, associated_data, sealed, plain.data(), plain.size())) return true;
+  plain.clear();
+  return false;
+}
+
+bool open_into(const SecretKey& key, std::string_view associated_data, std::string_view sealed,
+               char* out, std::size_t size) {
+  if (sealed.size() < kSealOverhead || sealed.size() - kSealOverhead != size) return false;
   const std::string_view nonce = sealed.substr(0, kNonceBytes);
   const std::string_view body = sealed.substr(kNonceBytes);
-  plain.resize(body.size() - kTagBytes);
-  if (crypto_aead_xchacha20poly1305_ietf_decrypt(
-          bytes(plain.data()), nullptr, nullptr, bytes(body), body.size(), bytes(associated_data),
-          associated_data.size(), bytes(nonce), key.data()) != 0) {
-    plain.clear();
-    return false;
-  }
-  return true;
+  return crypto_aead_xchacha20poly1305_ietf_decrypt(
+             bytes(out), nullptr, nullptr, bytes(body), body.size(), bytes(associated_data),
+             associated_data.size(), bytes(nonce), key.data()) == 0;
 }
 
 std::string seal_with_nonce(const SecretKey& key, std::string_view nonce,

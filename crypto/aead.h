@@ -29,6 +29,11 @@ std::size_t seal_into(const SecretKey& key, std::string_view associated_data,
 [[nodiscard]] bool open(const SecretKey& key, std::string_view associated_data,
                         std::string_view sealed, SecretBytes& plain);
 
+/// As open(), into memory of the caller of exactly `size` bytes: no allocation, no zero-fill. False
+/// too when the plain text has another size; `out` then holds nothing of it.
+[[nodiscard]] bool open_into(const SecretKey& key, std::string_view associated_data,
+                             std::string_view sealed, char* out, std::size_t size);
+
 /// The primitive with a given nonce, for test vectors: ciphertext | tag.
 std::string seal_with_nonce(const SecretKey& key, std::string_view nonce,
                             std::string_view associated_data, std::string_view plain);

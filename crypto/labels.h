@@ -37,6 +37,10 @@ inline constexpr Label kKeyIndex = make_label("sr1.k.index");
 inline constexpr Label kKeySet = make_label("sr1.k.set");
 inline constexpr Label kKeyHead = make_label("sr1.k.head");
 inline constexpr Label kKeyLog = make_label("sr1.k.log");
+inline constexpr Label kTerm = make_label("sr1.k.term");
+inline constexpr Label kFingerprint = make_label("sr1.k.print");
+inline constexpr Label kWord = make_label("sr1.k.word");
+inline constexpr Label kWordPrefix = make_label("sr1.k.prefix");
 inline constexpr Label kChunk = make_label("sr1.chunk");
 inline constexpr Label kLogKey = make_label("sr1.log.key");
 inline constexpr Label kLogNext = make_label("sr1.log.next");
@@ -49,15 +53,17 @@ inline constexpr Label kAadChunk = make_label("sr1.aad.chunk");
 inline constexpr Label kAadHead = make_label("sr1.aad.head");
 inline constexpr Label kAadPolicy = make_label("sr1.aad.policy");
 inline constexpr Label kAadLog = make_label("sr1.aad.log");
+inline constexpr Label kAadIndex = make_label("sr1.aad.index");
 // Signatures.
 inline constexpr Label kSignRoot = make_label("sr1.root");
 
 inline constexpr std::array kAll = {
-    kHeader,    kRootHash,     kPolicyHash, kContentHash, kScopeHash, kName,     kSet,
-    kAnchor,    kRecoveryCode, kSlotFile,   kSlotCommit,  kSlotWrap,  kKeyNames, kKeyRecords,
-    kKeyChunks, kKeyIndex,     kKeySet,     kKeyHead,     kKeyLog,    kChunk,    kLogKey,
-    kLogNext,   kLogChain,     kOperation,  kAadSlot,     kAadRecord, kAadChunk, kAadHead,
-    kAadPolicy, kAadLog,       kSignRoot};
+    kHeader,    kRootHash,     kPolicyHash, kContentHash, kScopeHash,   kName,     kSet,
+    kAnchor,    kRecoveryCode, kSlotFile,   kSlotCommit,  kSlotWrap,    kKeyNames, kKeyRecords,
+    kKeyChunks, kKeyIndex,     kKeySet,     kKeyHead,     kKeyLog,      kTerm,     kFingerprint,
+    kWord,      kWordPrefix,   kChunk,      kLogKey,      kLogNext,     kLogChain, kOperation,
+    kAadSlot,   kAadRecord,    kAadChunk,   kAadHead,     kAadPolicy,   kAadLog,   kAadIndex,
+    kSignRoot};
 }  // namespace labels
 
 constexpr std::string_view label_view(const Label& label) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "crypto/aead.h"
 
 namespace strongroom::vault {
 namespace {
@@ -70,6 +71,20 @@ void for_each_name(ReadTxn& txn, const std::function<void(const NamePair&)>& vis
     for (const NamePair& pair : decode_names(row)) visit(pair);
     return true;
   });
+}
+
+// ---- IndexKey
+
+IndexKey::IndexKey(Kind kind, std::uint32_t segment, std::uint32_t number)
+    : place_(std::uint64_t{segment} << 32 | number) {
+  bytes_[0] = static_cast<char>(kind);
+  for (int i = 0; i < 8; ++i) bytes_[1 + i] = static_cast<char>(place_ >> (56 - 8 * i));
+}
+
+IndexKey::IndexKey(std::string_view stored) {
+  if (stored.size() != sizeof bytes_) throw_corrupt("a key of the index has the wrong size");
+  std::memcpy(bytes_, stored.data(), sizeof bytes_);
+  for (const char c : stored.substr(1)) place_ = place_ << 8 | static_cast<unsigned char>(c);
 }
 
 // ---- Bank
@@ -165,6 +180,20 @@ BankRead::Record BankRead::open(RecordId id, SecretBytes& plain) {
                                 bank_.place(header.kind, header.key_version, id), sealed, plain)};
 }
 
+void BankRead::open_index(Kind kind, std::string_view sealed, std::uint64_t place, char* out,
+                          std::size_t size) {
+  const EnvelopeHeader header = read_envelope(sealed);
+  if (header.kind != kind || header.key_version != bank_.keys().version) {
+    throw_corrupt("a row of the index is not what its place says");
+  }
+  const auto aad =
+      row_aad(crypto::labels::kAadIndex, bank_.place(kind, header.key_version, place));
+  if (!crypto::open_into(bank_.keys().index, {aad.data(), aad.size()},
+                         sealed.substr(kEnvelopeClear), out, size)) {
+    throw_corrupt("a row of the index is not authentic");
+  }
+}
+
 // ---- BankWrite
 
 BankWrite::BankWrite(Bank& bank, std::unique_ptr<WriteTxn> txn, WriteStamp stamp)
@@ -205,6 +234,14 @@ void BankWrite::erase(RecordId id) {
   const std::string_view sealed = row(id);
   count(read_envelope(sealed).key_version, Table::records, key.view(), sealed, true, false);
   write_->erase(Table::records, key.view());
+}
+
+void BankWrite::replace(Kind kind, RecordId id, std::string_view body) {
+  row(id);  // or put_row() would add it
+  put_row(Table::records, IntegerKey(id).view(),
+          seal_row(bank_.keys().records, kRecordLabel,
+                   bank_.place(kind, bank_.keys().version, id), body),
+          true);
 }
 
 void BankWrite::bind(Kind kind, std::string_view name, RecordId id) {
@@ -255,6 +292,22 @@ void BankWrite::put_row(Table table, std::string_view key, std::string_view valu
   if (const auto old = write_->get(table, key)) count(version, table, key, *old, sealed, false);
   write_->put(table, key, value);
   count(version, table, key, value, sealed, true);
+}
+
+void BankWrite::put_index(Kind kind, std::string_view key, std::uint64_t place,
+                          std::string_view plain, bool fresh) {
+  const std::uint32_t version = bank_.keys().version;
+  const auto aad = row_aad(crypto::labels::kAadIndex, bank_.place(kind, version, place));
+  index_row_.resize(kEnvelopeHeader + plain.size() + kEnvelopeTag);
+  write_envelope(index_row_.data(), kind, version);
+  crypto::seal_into(bank_.keys().index, {aad.data(), aad.size()}, plain,
+                    index_row_.data() + kEnvelopeClear);
+  if (!fresh) {
+    put_row(Table::index, key, index_row_, true);
+    return;
+  }
+  write_->put(Table::index, key, index_row_);
+  count(version, Table::index, key, index_row_, true, true);
 }
 
 void BankWrite::erase_row(Table table, std::string_view key, bool sealed) {

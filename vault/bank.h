@@ -41,6 +41,21 @@ struct WriteStamp {
 
 class Bank;
 
+/// Key and place of a row of the index: its kind, its segment or column, its number there.
+class IndexKey {
+ public:
+  IndexKey(Kind kind, std::uint32_t segment, std::uint32_t number);
+  /// A key as it is stored. Throws corrupt.
+  explicit IndexKey(std::string_view stored);
+  std::string_view view() const { return {bytes_, sizeof bytes_}; }
+  std::uint64_t place() const { return place_; }
+  Kind kind() const { return static_cast<Kind>(bytes_[0]); }
+
+ private:
+  char bytes_[9];  // big-endian, so that blocks lie in order
+  std::uint64_t place_ = 0;
+};
+
 /// A consistent view of a bank. Views that it returns live as long as it does.
 class BankRead {
  public:
@@ -64,6 +79,15 @@ class BankRead {
     std::string_view body;
   };
   Record open(RecordId id, SecretBytes& plain);
+
+  /// A sealed row of the index, when there is one.
+  std::optional<std::string_view> index_row(std::string_view key) {
+    return reader().get(Table::index, key);
+  }
+  /// Opens such a row straight into memory of the caller. Throws corrupt unless it is authentic for
+  /// this kind and place and holds exactly `size` bytes.
+  void open_index(Kind kind, std::string_view sealed, std::uint64_t place, char* out,
+                  std::size_t size);
 
   ReadTxn& txn() { return reader(); }
   const Bank& bank() const { return bank_; }
@@ -94,6 +118,11 @@ class BankWrite final : public BankRead {
   /// The id that the next append() gets: for a body that must bind it (chunks).
   RecordId next_id() const { return head_.next_record_id; }
   void erase(RecordId id);
+  /// Seals a record anew under its id: for records that others point at. Throws corrupt when there
+  /// is none.
+  void replace(Kind kind, RecordId id, std::string_view body);
+  /// Takes an id that no record will ever have: for numbers that must be known before the record.
+  RecordId reserve_id() { return head_.next_record_id++; }
   /// Points a name at a record, replacing what it pointed at.
   void bind(Kind kind, std::string_view name, RecordId id);
   void unbind(Kind kind, std::string_view name);
@@ -102,6 +131,14 @@ class BankWrite final : public BankRead {
   /// the set.
   void put_row(Table table, std::string_view key, std::string_view value, bool sealed);
   void erase_row(Table table, std::string_view key, bool sealed);
+
+  /// Seals `plain` as it is, without length or padding, and stores it in the index. `fresh` says
+  /// that the key is new, which saves looking for an old row: a key that is not breaks the bank's
+  /// set hash.
+  void put_index(Kind kind, std::string_view key, std::uint64_t place, std::string_view plain,
+                 bool fresh = false);
+  /// Throws corrupt when the row is not there.
+  void erase_index(std::string_view key) { erase_row(Table::index, key, true); }
 
   void log(AuditEvent event) { events_.push_back(std::move(event)); }
   BankHead& mutable_head() { return head_; }
@@ -118,6 +155,7 @@ class BankWrite final : public BankRead {
   std::unique_ptr<WriteTxn> write_;
   WriteStamp stamp_;
   std::vector<AuditEvent> events_;
+  std::string index_row_;  // sealed; kept for its memory
 };
 
 class Bank {
@@ -137,6 +175,9 @@ class Bank {
   const VaultId& vault_id() const noexcept { return vault_; }
   const BankId& id() const noexcept { return id_; }
   const std::string& name() const noexcept { return name_; }
+  /// Five letters, unique in the vault: public ids begin with it. Empty for bank 0.
+  const std::string& tag() const noexcept { return tag_; }
+  void set_tag(std::string tag) { tag_ = std::move(tag); }
   const BankKeys& keys() const noexcept { return keys_; }
   Engine& engine() const noexcept { return *engine_; }
   Anchor& anchor() const noexcept { return *anchor_; }
@@ -157,7 +198,7 @@ class Bank {
   std::shared_ptr<Engine> engine_;
   VaultId vault_;
   BankId id_;
-  std::string name_;
+  std::string name_, tag_;
   BankKeys keys_;
   std::shared_ptr<Anchor> anchor_;
   std::shared_ptr<AuditSession> session_;

@@ -18,11 +18,13 @@ namespace strongroom::vault {
 
 /// Current objects of a bank, by kind.
 struct BankCounts {
+  /// Tombstones of entries and memories; memories that are valid.
   std::uint64_t entries = 0, secrets = 0, tombstones = 0, memories = 0, documents = 0, links = 0;
 };
 
 struct BankHead {
-  /// Rows of names, records, chunks (and recipients and root in bank 0) under one key version.
+  /// Rows of names, records, chunks and index (and recipients and root in bank 0) under one key
+  /// version.
   struct RowSet {
     std::uint32_t key_version = 0;
     std::uint64_t rows = 0;

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 namespace strongroom::vault {
 
@@ -24,8 +25,9 @@ enum class Table : std::uint8_t {
   root = 5,
   head = 6,
   log = 7,
+  index = 8,  // younger than the format: a file that lacks it is read as if it were empty
 };
-inline constexpr int kTableCount = 7;
+inline constexpr int kTableCount = 8;
 
 class ReadTxn {
  public:
@@ -38,6 +40,9 @@ class ReadTxn {
   virtual void scan(Table table, std::string_view from, const Visitor& visit) = 0;
   virtual std::optional<std::uint64_t> last_integer_key(Table table) = 0;
   virtual std::uint64_t rows(Table table) = 0;
+  /// Tells the system that these values, views from get() or scan(), are about to be read, so that
+  /// a cold file gives them in few large reads. Never fails; may do nothing.
+  virtual void prefetch(const std::vector<std::string_view>& values) { static_cast<void>(values); }
 };
 
 class WriteTxn : public ReadTxn {

@@ -61,23 +61,41 @@ std::uint64_t take_varint(std::string_view& in) {
   throw_corrupt("a number is too large");
 }
 
-void BodyWriter::varint(std::uint64_t value) {
-  std::string bytes;
-  append_varint(bytes, value);
-  body_.append(bytes);
+std::size_t varint_size(std::uint64_t value) noexcept {
+  std::size_t size = 1;
+  for (; value >= 0x80; value >>= 7) ++size;
+  return size;
 }
 
-void BodyWriter::field(std::uint32_t id, std::string_view bytes) {
+void BodyWriter::varint(std::uint64_t value) {
+  char bytes[10];
+  std::size_t size = 0;
+  for (; value >= 0x80; value >>= 7) bytes[size++] = static_cast<char>((value & 0x7F) | 0x80);
+  bytes[size++] = static_cast<char>(value);
+  body_.append({bytes, size});
+}
+
+void BodyWriter::begin(std::uint32_t id, std::size_t size) {
   if (id <= last_) throw Error(Code::internal, "Body fields are out of order.");
   last_ = id;
   varint(id);
-  varint(bytes.size());
-  body_.append(bytes);
+  varint(size);
+}
+
+void BodyWriter::field(std::uint32_t id, std::string_view bytes) {
+  begin(id, bytes.size());
+  raw(bytes);
 }
 
 void BodyWriter::u8(std::uint32_t id, std::uint8_t value) {
   const char byte = static_cast<char>(value);
   field(id, {&byte, 1});
+}
+
+void BodyWriter::u32(std::uint32_t id, std::uint32_t value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  field(id, {bytes, sizeof bytes});
 }
 
 void BodyWriter::u64(std::uint32_t id, std::uint64_t value) {
@@ -91,14 +109,30 @@ void BodyWriter::i64(std::uint32_t id, std::int64_t value) {
 }
 
 void BodyWriter::list(std::uint32_t id, const std::vector<std::string>& items) {
-  std::string bytes;
-  append_varint(bytes, items.size());
+  std::size_t size = varint_size(items.size());
+  for (const std::string& item : items) size += varint_size(item.size()) + item.size();
+  begin(id, size);
+  varint(items.size());
   for (const std::string& item : items) {
-    append_varint(bytes, item.size());
-    bytes.append(item);
+    varint(item.size());
+    raw(item);
   }
-  field(id, bytes);
-  wipe(bytes);
+}
+
+void BodyWriter::pairs(std::uint32_t id,
+                       const std::vector<std::pair<std::string, std::string>>& items) {
+  std::size_t size = varint_size(2 * items.size());
+  for (const auto& [first, second] : items) {
+    size += varint_size(first.size()) + first.size() + varint_size(second.size()) + second.size();
+  }
+  begin(id, size);
+  varint(2 * items.size());
+  for (const auto& [first, second] : items) {
+    varint(first.size());
+    raw(first);
+    varint(second.size());
+    raw(second);
+  }
 }
 
 void BodyWriter::unknown(std::string_view fields) {
@@ -142,7 +176,10 @@ Id16 BodyReader::id16() const {
 }
 
 std::vector<std::string> BodyReader::list() const {
-  std::string_view in = bytes_;
+  return decode_list(bytes_);
+}
+
+std::vector<std::string> decode_list(std::string_view in) {
   const std::uint64_t count = take_varint(in);
   if (count > in.size()) throw_corrupt("a list is cut off");
   std::vector<std::string> items;
@@ -181,13 +218,19 @@ std::array<char, 63> row_aad(const crypto::Label& label, const RowPlace& place) 
   return aad;
 }
 
+void write_envelope(char* out, Kind kind, std::uint32_t key_version) {
+  out[0] = 1;  // version
+  out[1] = 1;  // suite
+  out[2] = static_cast<char>(kind);
+  std::memcpy(out + 3, &key_version, sizeof key_version);
+}
+
 namespace {
 
 void append_envelope_header(std::string& row, Kind kind, std::uint32_t key_version) {
-  row.push_back(1);  // version
-  row.push_back(1);  // suite
-  row.push_back(static_cast<char>(kind));
-  append_le(row, key_version);
+  char clear[kEnvelopeClear];
+  write_envelope(clear, kind, key_version);
+  row.append(clear, sizeof clear);
 }
 
 }  // namespace
@@ -228,7 +271,7 @@ std::string_view open_row(const crypto::SecretKey& key, const crypto::Label& lab
     throw_corrupt("a row is not what its place says");
   }
   const auto aad = row_aad(label, place);
-  if (!crypto::open(key, {aad.data(), aad.size()}, row.substr(7), plain)) {
+  if (!crypto::open(key, {aad.data(), aad.size()}, row.substr(kEnvelopeClear), plain)) {
     throw_corrupt("a row is not authentic");
   }
   if (plain.size() < 4) throw_corrupt("a row is too short");

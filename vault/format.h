@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -47,6 +48,19 @@ enum class Kind : std::uint8_t {
   entity = 12,
   observation = 13,
   bank_offer = 14,
+  index_manifest = 32,
+  index_tail = 33,
+  index_postings = 34,
+  index_directory = 35,
+  index_top = 36,
+  index_filter = 37,
+  index_attributes = 38,
+  index_times = 39,
+  index_live = 40,
+  index_names = 41,    // interned tag sets, speakers, entities
+  index_codes = 42,    // reserved for vectors, as the next
+  index_vectors = 43,
+  index_access = 44,   // reserved
 };
 
 template <class T>
@@ -76,20 +90,30 @@ class BodyWriter {
  public:
   void field(std::uint32_t id, std::string_view bytes);
   void u8(std::uint32_t id, std::uint8_t value);
+  void u32(std::uint32_t id, std::uint32_t value);
   void u64(std::uint32_t id, std::uint64_t value);
   void i64(std::uint32_t id, std::int64_t value);
   /// count, then (length, bytes) each.
   void list(std::uint32_t id, const std::vector<std::string>& items);
+  /// A list of twice as many items: first, second, first, second.
+  void pairs(std::uint32_t id, const std::vector<std::pair<std::string, std::string>>& items);
+  /// A field in pieces: exactly `size` bytes of raw() and varint() must follow.
+  void begin(std::uint32_t id, std::size_t size);
+  void raw(std::string_view bytes) { body_.append(bytes); }
+  void varint(std::uint64_t value);
+  void reserve(std::size_t size) { body_.reserve(size); }
   /// Carries on fields that a newer version wrote and this one does not know.
   void unknown(std::string_view fields);
   const SecretBytes& body() const noexcept { return body_; }
   SecretBytes take() { return std::move(body_); }
 
  private:
-  void varint(std::uint64_t value);
   SecretBytes body_;
   std::uint32_t last_ = 0;
 };
+
+/// The items of a list field. Throws corrupt.
+std::vector<std::string> decode_list(std::string_view field);
 
 /// Reads a body field by field. Every malformed byte is Code::corrupt.
 class BodyReader {
@@ -117,6 +141,7 @@ class BodyReader {
 
 /// Shortest unsigned LEB128.
 void append_varint(std::string& out, std::uint64_t value);
+std::size_t varint_size(std::uint64_t value) noexcept;
 /// Removes one from the front of `in`; corrupt when it is cut, longer than needed or too large.
 std::uint64_t take_varint(std::string_view& in);
 
@@ -129,6 +154,7 @@ struct RowPlace {
   RecordId id;
 };
 
+inline constexpr std::size_t kEnvelopeClear = 7;    // version, suite, kind, key version
 inline constexpr std::size_t kEnvelopeHeader = 31;  // version, suite, kind, key version, nonce
 inline constexpr std::size_t kEnvelopeTag = 16;
 inline constexpr std::size_t kRecordFloor = 256;
@@ -146,6 +172,8 @@ struct EnvelopeHeader {
   Kind kind;
   std::uint32_t key_version;
 };
+/// Writes the clear part: kEnvelopeClear bytes.
+void write_envelope(char* out, Kind kind, std::uint32_t key_version);
 /// Reads the clear part. Throws corrupt when it is too short or has another version or suite.
 EnvelopeHeader read_envelope(std::string_view row);
 

@@ -1,5 +1,6 @@
 #include "vault/lmdb_engine.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -8,6 +9,7 @@
 #include <map>
 #include <mutex>
 #include <pthread.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
@@ -39,6 +41,7 @@ constexpr std::array<TableSpec, kTableCount> kTables = {{
     {Table::root, "root", false, true},
     {Table::head, "head", false, false},
     {Table::log, "log", true, false},
+    {Table::index, "index", false, false},
 }};
 
 [[noreturn]] void throw_lmdb(int rc) {
@@ -81,6 +84,33 @@ std::string_view to_view(const MDB_val& v) {
 
 class LmdbEngine;
 
+// Asks for the pages of values in the file's map. Values of neighbouring pages make one request, of
+// at most 128 KiB: what the kernel reads at once.
+void advise(const std::vector<std::string_view>& values) {
+  constexpr std::uintptr_t kPiece = 128 * 1024;
+  static const auto page = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  using Range = std::pair<std::uintptr_t, std::uintptr_t>;
+  std::vector<Range> ranges;
+  ranges.reserve(values.size());
+  for (const std::string_view value : values) {
+    if (value.empty()) continue;
+    const auto at = reinterpret_cast<std::uintptr_t>(value.data());
+    ranges.emplace_back(at / page * page, (at + value.size() + page - 1) / page * page);
+  }
+  std::sort(ranges.begin(), ranges.end());
+  for (std::size_t i = 0; i < ranges.size();) {
+    auto [begin, end] = ranges[i];
+    for (++i; i < ranges.size() && ranges[i].first <= end; ++i) {
+      end = std::max(end, ranges[i].second);
+    }
+    for (; begin < end; begin += kPiece) {
+      // Only a hint: what fails here is read when it is needed.
+      static_cast<void>(::madvise(reinterpret_cast<void*>(begin), std::min(kPiece, end - begin),
+                                  MADV_WILLNEED));
+    }
+  }
+}
+
 // Reading is the same in both kinds of transaction.
 template <class Base>
 class TxnOps : public Base {
@@ -88,6 +118,7 @@ class TxnOps : public Base {
   explicit TxnOps(LmdbEngine& engine) : engine_(engine) {}
   std::optional<std::string_view> get(Table table, std::string_view key) override {
     const EngineScope scope;
+    if (lacks(table)) return std::nullopt;
     MDB_val k = to_val(key), v{};
     const int rc = mdb_get(txn_, dbi(table), &k, &v);
     if (rc == MDB_NOTFOUND) return std::nullopt;
@@ -96,6 +127,7 @@ class TxnOps : public Base {
   }
   void scan(Table table, std::string_view from, const ReadTxn::Visitor& visit) override {
     const EngineScope scope;
+    if (lacks(table)) return;
     const Cursor cursor(txn_, dbi(table));
     MDB_val k = to_val(from), v{};
     int rc = mdb_cursor_get(cursor.get(), &k, &v, from.empty() ? MDB_FIRST : MDB_SET_RANGE);
@@ -107,6 +139,7 @@ class TxnOps : public Base {
   }
   std::optional<std::uint64_t> last_integer_key(Table table) override {
     const EngineScope scope;
+    if (lacks(table)) return std::nullopt;
     const Cursor cursor(txn_, dbi(table));
     MDB_val k{}, v{};
     const int rc = mdb_cursor_get(cursor.get(), &k, &v, MDB_LAST);
@@ -117,10 +150,12 @@ class TxnOps : public Base {
   }
   std::uint64_t rows(Table table) override {
     const EngineScope scope;
+    if (lacks(table)) return 0;
     MDB_stat stat{};
     check(mdb_stat(txn_, dbi(table), &stat));
     return stat.ms_entries;
   }
+  void prefetch(const std::vector<std::string_view>& values) override { advise(values); }
 
  protected:
   class Cursor {
@@ -135,7 +170,9 @@ class TxnOps : public Base {
     MDB_cursor* cursor_ = nullptr;
   };
   MDB_dbi dbi(Table table) const;
+  bool lacks(Table table) const { return table == Table::index && !has_index_; }
   LmdbEngine& engine_;
+  bool has_index_ = true;  // as of the transaction's begin
   MDB_txn* txn_ = nullptr;
 };
 
@@ -156,6 +193,9 @@ class LmdbWrite final : public TxnOps<WriteTxn> {
   }
   void put(Table table, std::string_view key, std::string_view value) override {
     store(table, key, value, 0);
+    // A large value has pages of its own, and the one that it replaces may have been as new.
+    if (value.size() > kLargeValue) frees_pages_ = true;
+    pages_ += 2;
   }
   void append(Table table, std::string_view key, std::string_view value) override {
     store(table, key, value, MDB_APPEND);
@@ -163,7 +203,8 @@ class LmdbWrite final : public TxnOps<WriteTxn> {
   bool erase(Table table, std::string_view key) override {
     const EngineScope scope;
     MDB_val k = to_val(key);
-    ++erased_;
+    frees_pages_ = true;
+    pages_ += 4;
     const int rc = mdb_del(txn_, dbi(table), &k, nullptr);
     if (rc == MDB_NOTFOUND) return false;
     check(rc);
@@ -179,9 +220,16 @@ class LmdbWrite final : public TxnOps<WriteTxn> {
     // An append that is not behind the last key means that the tables disagree.
     if (rc == MDB_KEYEXIST) throw_corrupt("rows are out of order");
     check(rc);
+    bytes_ += key.size() + value.size() + 16;
+    if (value.size() > kLargeValue) pages_ += 2;
   }
+  // LMDB gives a value its own pages above half a page, less headers.
+  static constexpr std::size_t kLargeValue = 1900;
   std::shared_ptr<Engine> keep_;
-  std::uint64_t erased_ = 0;
+  // What this transaction takes from the end of the file at most: pages, and bytes that fill others
+  // at least by half.
+  std::uint64_t pages_ = 0, bytes_ = 0;
+  bool frees_pages_ = false;
 };
 
 using FileKey = std::pair<dev_t, ino_t>;
@@ -248,7 +296,7 @@ class LmdbEngine final : public Engine, public std::enable_shared_from_this<Lmdb
     }
   }
   MDB_txn* begin(unsigned flags);
-  MDB_txn* take_reader();
+  MDB_txn* take_reader(bool& has_index);
   void give_reader(MDB_txn* txn);
   void grow_ahead(std::uint64_t pages);
   [[noreturn]] void throw_commit(int rc);
@@ -261,6 +309,9 @@ class LmdbEngine final : public Engine, public std::enable_shared_from_this<Lmdb
   void make_environment();
   void open_environment(const std::string& path);
   void open_tables();
+  bool open_index_table(MDB_txn* txn, unsigned flags);
+  void add_index_table();
+  void look_for_index_table();
 
   static bool names(const std::string& path, const FileKey& key) {
     struct stat info {};
@@ -274,6 +325,8 @@ class LmdbEngine final : public Engine, public std::enable_shared_from_this<Lmdb
   Guard guard_;
   MDB_env* env_ = nullptr;
   std::array<MDB_dbi, kTableCount> dbis_{};
+  std::atomic<bool> has_index_{false};
+  std::atomic<std::uint64_t> looked_at_{0};  // the newest transaction without the table
   std::mutex reader_mutex_;
   MDB_txn* idle_reader_ = nullptr;
   unsigned fork_generation_ = 0;
@@ -286,7 +339,7 @@ MDB_dbi TxnOps<Base>::dbi(Table table) const {
 
 LmdbRead::LmdbRead(LmdbEngine& engine, std::shared_ptr<Engine> keep)
     : TxnOps(engine), keep_(std::move(keep)) {
-  txn_ = engine_.take_reader();
+  txn_ = engine_.take_reader(has_index_);
 }
 LmdbRead::~LmdbRead() {
   engine_.give_reader(txn_);
@@ -311,8 +364,9 @@ LmdbWrite::LmdbWrite(LmdbEngine& engine, std::shared_ptr<Engine> keep)
 void LmdbWrite::commit() {
   // A page that is allocated and freed in one transaction is never written, so a file could end
   // before the last page that its meta page counts, which a later open takes for a cut-off file.
-  // Growing the file first (sparsely) keeps the check exact.
-  if (erased_ != 0) engine_.grow_ahead(64 + 4 * erased_);
+  // Growing the file first (sparsely) to the most that it can need keeps the check exact.
+  constexpr std::uint64_t kHalfPage = 2048;
+  if (frees_pages_) engine_.grow_ahead(64 + pages_ + bytes_ / kHalfPage);
   const EngineScope scope;
   const int rc = mdb_txn_commit(std::exchange(txn_, nullptr));
   if (rc != MDB_SUCCESS) engine_.throw_commit(rc);
@@ -374,8 +428,10 @@ MDB_txn* LmdbEngine::begin(unsigned flags) {
   }
 }
 
-MDB_txn* LmdbEngine::take_reader() {
+MDB_txn* LmdbEngine::take_reader(bool& has_index) {
   check_process();
+  if (!has_index_ && last_transaction() != looked_at_) look_for_index_table();
+  has_index = has_index_;  // before the transaction begins, which then knows the table's handle
   MDB_txn* txn = nullptr;
   {
     const std::lock_guard lock(reader_mutex_);
@@ -460,6 +516,10 @@ void LmdbEngine::open_tables() {
   try {
     for (const TableSpec& spec : kTables) {
       if (spec.root_only && !options_.root_tables) continue;
+      if (spec.table == Table::index) {
+        has_index_ = open_index_table(txn, options_.create ? MDB_CREATE : 0);
+        continue;
+      }
       unsigned flags = spec.integer_key ? MDB_INTEGERKEY : 0;
       if (options_.create) flags |= MDB_CREATE;
       check(mdb_dbi_open(txn, spec.name, flags, &dbis_[static_cast<std::size_t>(spec.table) - 1]));
@@ -469,6 +529,48 @@ void LmdbEngine::open_tables() {
     throw;
   }
   check(mdb_txn_commit(txn));
+  if (!has_index_ && !options_.read_only) add_index_table();
+}
+
+// False when the file has no such table.
+bool LmdbEngine::open_index_table(MDB_txn* txn, unsigned flags) {
+  MDB_dbi& dbi = dbis_[static_cast<std::size_t>(Table::index) - 1];
+  const int rc = mdb_dbi_open(txn, "index", flags, &dbi);
+  if (rc == MDB_NOTFOUND) return false;
+  check(rc);
+  return true;
+}
+
+// A file that an earlier version made gets the table when it is first opened for writing.
+void LmdbEngine::add_index_table() {
+  MDB_txn* txn = begin(0);
+  try {
+    grow_ahead(64);
+    has_index_ = open_index_table(txn, MDB_CREATE);
+  } catch (...) {
+    mdb_txn_abort(txn);
+    throw;
+  }
+  const int rc = mdb_txn_commit(txn);
+  if (rc != MDB_SUCCESS) throw_commit(rc);
+}
+
+// Open read-only on a file that lacked the table: another process may have added it since.
+void LmdbEngine::look_for_index_table() {
+  const std::lock_guard lock(reader_mutex_);  // LMDB lets one transaction at a time open a table
+  if (has_index_) return;
+  const std::uint64_t newest = last_transaction();
+  MDB_txn* txn = begin(MDB_RDONLY);
+  bool found = false;
+  try {
+    found = open_index_table(txn, 0);
+  } catch (...) {
+    mdb_txn_abort(txn);
+    throw;
+  }
+  check(mdb_txn_commit(txn));
+  looked_at_ = newest;
+  has_index_ = found;
 }
 
 LmdbEngine::LmdbEngine(const std::string& path, const EngineOptions& options, const FileKey& key)

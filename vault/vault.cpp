@@ -426,6 +426,18 @@ std::optional<BankInfo> Vault::find_bank(std::string_view name) {
   return std::move(row->info);
 }
 
+std::optional<BankInfo> Vault::find_bank_by_tag(std::string_view tag) {
+  BankRead view = bank0_->read();
+  const auto id = view.find(Kind::bank, bank_tag_name(tag));
+  if (!id) return std::nullopt;
+  SecretBytes plain;
+  const BankRead::Record record = view.open(*id, plain);
+  if (record.kind != Kind::bank) throw_corrupt("a bank's tag leads to another record");
+  BankRow row = decode_bank_row(record.body);
+  if (row.info.tag != tag) throw_corrupt("a bank's tag leads to another bank");
+  return std::move(row.info);
+}
+
 void Vault::adopt_session(Bank& bank) {
   if (!options_.sessions) return;
   auto& kept = (*options_.sessions)[bank.id()];
@@ -460,6 +472,7 @@ std::shared_ptr<Bank> Vault::open_listed(const BankInfo& info, BankKeys keys) {
   auto bank =
       std::make_shared<Bank>(open_lmdb(bank_path(info.id), engine), header_.vault_id, info.id,
                              info.name, std::move(keys), anchor_, options_.session);
+  bank->set_tag(info.tag);
   adopt_session(*bank);
   try {
     bank->check_anchor();

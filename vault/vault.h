@@ -112,6 +112,7 @@ class Vault {
 
   std::vector<BankInfo> list_banks();
   std::optional<BankInfo> find_bank(std::string_view name);
+  std::optional<BankInfo> find_bank_by_tag(std::string_view tag);
   /// nullptr when no such bank is listed. A listed bank whose file is missing or does not open is
   /// corrupt. Throws rollback and fork (unless read-only), denied when its head saw a newer root.
   std::shared_ptr<Bank> open_bank(std::string_view name);

@@ -4,17 +4,16 @@
 #include <dirent.h>
 #include <set>
 
-#include "crypto/aead.h"
-#include "crypto/process.h"
-#include "vault/entries.h"
+#include "vault/verify_records.h"
 
 namespace strongroom::vault {
 namespace {
 
 class Verifier {
  public:
-  Verifier(Vault& vault, VerifyDepth depth, const std::function<void(std::uint64_t)>& progress)
-      : vault_(vault), depth_(depth), progress_(progress) {}
+  Verifier(Vault& vault, VerifyDepth depth, const std::function<void(std::uint64_t)>& progress,
+           const IndexCheck& check_index)
+      : vault_(vault), depth_(depth), progress_(progress), check_index_(check_index) {}
 
   VerifyReport run() {
     for (const std::string& note : vault_.lineage_notes()) {
@@ -29,11 +28,13 @@ class Verifier {
     std::vector<BankInfo> banks;
     attempt("vault", [&] { banks = vault_.list_banks(); });
     for (const BankInfo& info : banks) {
+      std::shared_ptr<Bank> bank;
       attempt("bank " + info.name, [&] {
-        const std::shared_ptr<Bank> bank = vault_.open_bank(info.name);
+        bank = vault_.open_bank(info.name);
         if (!bank) throw_corrupt("a bank's name does not lead to it");
         check_bank(*bank);
       });
+      if (bank && depth_ == VerifyDepth::full && check_index_) check_index(*bank, info);
     }
     attempt("vault", [&] { find_orphans(banks); });
     return std::move(report_);
@@ -47,6 +48,20 @@ class Verifier {
     } catch (const Error& error) {
       report_.problems.push_back({error.code(), where, error.text()});
     }
+  }
+
+  void check_index_row(BankRead& view, const IndexKey& key, std::string_view row) {
+    read_envelope(row);
+    plain_.resize(row.size() - kEnvelopeHeader - kEnvelopeTag);
+    view.open_index(key.kind(), row, key.place(), plain_.data(), plain_.size());
+  }
+
+  // A problem of its own: whoever repairs the bank must know whether the index alone is damaged.
+  void check_index(Bank& bank, const BankInfo& info) {
+    attempt("bank " + info.name, [&] {
+      BankRead view = bank.read();
+      check_index_(view, info);
+    });
   }
 
   void row_done() {
@@ -71,7 +86,10 @@ class Verifier {
     if (last + 1 != head.log_next) throw_corrupt("the log does not end where its bank says");
     if (depth_ == VerifyDepth::fast) return;
     check_rows(bank, view);
-    check_names(bank, view);
+    const BankCounts counts = check_records(view, [&] { row_done(); });
+    report_.memories += counts.memories;
+    report_.documents += counts.documents;
+    report_.links += counts.links;
     const crypto::SecretKey audit = vault_.audit_secret();
     read_log(view.txn(), head, bank.vault_id(), bank.id(), bank.keys().log, &audit,
              [&](const LoggedEvent&) {
@@ -83,78 +101,34 @@ class Verifier {
   // Every row that the set hash covers, added up again.
   void check_rows(Bank& bank, BankRead& view) {
     BankHead sum;
-    const auto add = [&](Table table, std::string_view key, std::string_view row, bool sealed) {
-      std::uint32_t version = bank.keys().version;
-      if (sealed) version = read_envelope(row).key_version;
-      bank.count_row(sum, version, table, key, row, sealed, true);
-      row_done();
+    const auto add = [&](Table table, const auto& sealed, std::uint64_t& rows) {
+      view.txn().scan(table, {}, [&](std::string_view key, std::string_view row) {
+        const bool seals = sealed(key);
+        const std::uint32_t version = seals ? read_envelope(row).key_version : bank.keys().version;
+        bank.count_row(sum, version, table, key, row, seals, true);
+        if (table == Table::index) check_index_row(view, IndexKey(key), row);
+        ++rows;
+        row_done();
+        return true;
+      });
     };
-    view.txn().scan(Table::names, {}, [&](std::string_view key, std::string_view row) {
-      add(Table::names, key, row, false);
-      ++report_.names;
-      return true;
-    });
-    view.txn().scan(Table::records, {}, [&](std::string_view key, std::string_view row) {
-      add(Table::records, key, row, true);
-      ++report_.records;
-      return true;
-    });
-    view.txn().scan(Table::chunks, {}, [&](std::string_view key, std::string_view row) {
-      add(Table::chunks, key, row, true);
-      ++report_.chunks;
-      return true;
-    });
+    const auto always = [](std::string_view) { return true; };
+    const auto never = [](std::string_view) { return false; };
+    const auto policy = [](std::string_view key) { return key == IntegerKey(kPolicyKey).view(); };
+    add(Table::names, never, report_.names);
+    add(Table::records, always, report_.records);
+    add(Table::chunks, always, report_.chunks);
+    add(Table::index, always, report_.index_rows);
     if (bank.id() == BankId{}) {
-      view.txn().scan(Table::recipients, {}, [&](std::string_view key, std::string_view row) {
-        add(Table::recipients, key, row, false);
-        return true;
-      });
-      view.txn().scan(Table::root, {}, [&](std::string_view key, std::string_view row) {
-        add(Table::root, key, row, key == IntegerKey(kPolicyKey).view());
-        return true;
-      });
+      std::uint64_t rows = 0;
+      add(Table::recipients, never, rows);
+      add(Table::root, policy, rows);
     }
-    const BankHead& head = view.head();
     const std::uint32_t version = bank.keys().version;
-    BankHead stored = head;
-    if (head.sets.size() > 1 || stored.set(version).rows != sum.set(version).rows ||
+    BankHead stored = view.head();
+    if (stored.sets.size() > 1 || stored.set(version).rows != sum.set(version).rows ||
         !(stored.set(version).sum == sum.set(version).sum)) {
       throw_corrupt("rows were removed, added, exchanged or put back");
-    }
-  }
-
-  // Every record opens, every name leads to its record, every value is whole.
-  void check_names(Bank& bank, BankRead& view) {
-    SecretBytes plain, value;
-    std::uint64_t entries = 0, secrets = 0;
-    std::vector<RecordId> ids;
-    view.txn().scan(Table::records, {}, [&](std::string_view key, std::string_view) {
-      ids.push_back(load_le<std::uint64_t>(key));
-      return true;
-    });
-    for (const RecordId id : ids) {
-      if (id >= view.head().next_record_id) throw_corrupt("a record is newer than its bank");
-      if (view.open(id, plain).kind != Kind::entry) continue;
-      const Entry entry = open_entry(view, id, plain);
-      const bool readable = entry.inline_value || entry.entry_class == EntryClass::normal ||
-                            !bank.keys().secret.empty();
-      if (readable) {
-        value.clear();
-        read_value(view, entry, 0, entry.bytes, value);
-      }
-      row_done();
-    }
-    for_each_name(view.txn(), [&](const NamePair& pair) {
-      if (view.open(pair.record, plain).kind != Kind::entry) return;
-      const Entry entry = open_entry(view, pair.record, plain);
-      if (view.find(Kind::entry, entry.name) != pair.record) {
-        throw_corrupt("a name leads to another entry");
-      }
-      ++entries;
-      if (entry.entry_class == EntryClass::secret) ++secrets;
-    });
-    if (entries != view.head().counts.entries || secrets != view.head().counts.secrets) {
-      throw_corrupt("a bank's counts are wrong");
     }
   }
 
@@ -182,15 +156,18 @@ class Verifier {
   Vault& vault_;
   VerifyDepth depth_;
   const std::function<void(std::uint64_t)>& progress_;
+  const IndexCheck& check_index_;
   VerifyReport report_;
   std::uint64_t rows_ = 0;
+  SecretBytes plain_;
 };
 
 }  // namespace
 
 VerifyReport verify_vault(Vault& vault, VerifyDepth depth,
-                          const std::function<void(std::uint64_t)>& progress) {
-  return Verifier(vault, depth, progress).run();
+                          const std::function<void(std::uint64_t)>& progress,
+                          const IndexCheck& check_index) {
+  return Verifier(vault, depth, progress, check_index).run();
 }
 
 }  // namespace strongroom::vault

@@ -20,6 +20,7 @@ struct VerifyProblem {
 
 struct VerifyReport {
   std::uint64_t banks = 0, records = 0, names = 0, chunks = 0, log_records = 0;
+  std::uint64_t memories = 0, documents = 0, links = 0, index_rows = 0;
   std::vector<VerifyProblem> problems;
 };
 
@@ -28,8 +29,13 @@ enum class VerifyDepth {
   full,  // every row as well
 };
 
-/// `progress` is told the rows done so far, now and then.
+/// Compares the index of a bank with its memories; what it throws is a problem of that bank.
+using IndexCheck = std::function<void(BankRead&, const BankInfo&)>;
+
+/// `progress` is told the rows done so far, now and then. `check_index` is called once for each
+/// bank but bank 0, at full depth, also when other rows of the bank are damaged.
 VerifyReport verify_vault(Vault& vault, VerifyDepth depth,
-                          const std::function<void(std::uint64_t rows)>& progress = {});
+                          const std::function<void(std::uint64_t rows)>& progress = {},
+                          const IndexCheck& check_index = {});
 
 }  // namespace strongroom::vault

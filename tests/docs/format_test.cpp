@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <sys/stat.h>
 
-#include "../vault/vault_fixture.h"
+#include "../vault/memory_fixture.h"
 #include "crypto/aead.h"
 #include "crypto/box.h"
 #include "crypto/key_slot.h"
@@ -198,7 +198,8 @@ std::vector<RawRow> rows_of(const std::string& file, bool root) {
   options.root_tables = root;
   const auto engine = open_lmdb(file, options);
   const auto txn = engine->begin_read();
-  std::vector<Table> tables{Table::names, Table::records, Table::chunks, Table::head, Table::log};
+  std::vector<Table> tables{Table::names, Table::records, Table::chunks,
+                            Table::head,  Table::log,     Table::index};
   if (root) tables.insert(tables.end(), {Table::recipients, Table::root});
   std::vector<RawRow> rows;
   for (const Table table : tables) {
@@ -216,6 +217,37 @@ AuditEvent event_of(std::string_view tool) {
   event.principal = "test";
   event.tool = tool;
   return event;
+}
+
+/// Memories with every field and with none, a document of more than a page, links, index blocks.
+void write_memories(Vault& vault, Bank& bank) {
+  BankWrite write = bank.write(vault.stamp());
+  SecretBytes plain;
+  MemoryDraft small;
+  small.text = "small";
+  const RecordId first = add_memory(write, small, 1000), gone = add_memory(write, small, 1000);
+  revise_memory(write, *find_memory(write, first, plain)->memory, full_memory(), 2000);
+  forget_memory(write, *find_memory(write, gone, plain)->memory, "test", 3000);
+  Document document = new_document(write, "notes", 1000);
+  for (std::size_t i = 0; i < kPartsPerPage + 2; ++i) append_part(write, document, {first, "\n"});
+  document.tags = {"tag"};
+  document.last_row = 7;
+  document.last_position = 8;
+  save_document(write, document, 1000);
+  Document empty = new_document(write, "empty", 1000);
+  save_document(write, empty, 1000);
+  Link link = link_of(end_of(first), end_of("Ada"), "mentions");
+  link.valid_from = 10;
+  link.valid_until = 20;
+  put_link(write, link, 1000);
+  Link bare = link_of(end_of(first), end_of(first), "is");
+  put_link(write, bare, 1000);
+  const std::string block(4033, 'x');
+  for (int kind = 32; kind <= 41; ++kind) {
+    const IndexKey key(static_cast<Kind>(kind), 3, 258);
+    write.put_index(key.kind(), key.view(), key.place(), block);
+  }
+  write.commit();
 }
 
 /// Everything that this release writes, at least once.
@@ -246,6 +278,7 @@ void write_everything(Vault& vault) {
     write.log(event_of("agent_remember"));
     write.commit();
   }
+  write_memories(vault, *bank);
   for (const char* value : {"1", "2", "3"}) put(vault, "often", value, EntryClass::normal, 3);
   put(vault, "large", std::string(200'000, 'x'));
   put(vault, "credential", "secret value", EntryClass::secret);
@@ -386,7 +419,7 @@ TEST_CASE("format.md: tables, kinds and envelopes", "[docs][format]") {
   const std::map<std::string, Table> tables = {
       {"names", Table::names},           {"records", Table::records}, {"chunks", Table::chunks},
       {"recipients", Table::recipients}, {"root", Table::root},       {"head", Table::head},
-      {"log", Table::log}};
+      {"log", Table::log},               {"index", Table::index}};
   REQUIRE(numbers.size() == tables.size());
   REQUIRE(tables.size() == static_cast<std::size_t>(kTableCount));
   for (const auto& [name, table] : tables) {
@@ -400,9 +433,16 @@ TEST_CASE("format.md: tables, kinds and envelopes", "[docs][format]") {
       {Kind::memory, 4},    {Kind::document, 5},      {Kind::memory_tombstone, 6},
       {Kind::link, 7},      {Kind::operation, 8},     {Kind::setting, 9},
       {Kind::bank, 10},     {Kind::policy, 11},       {Kind::entity, 12},
-      {Kind::observation, 13}, {Kind::bank_offer, 14}};
+      {Kind::observation, 13},      {Kind::bank_offer, 14},       {Kind::index_manifest, 32},
+      {Kind::index_tail, 33},       {Kind::index_postings, 34},   {Kind::index_directory, 35},
+      {Kind::index_top, 36},        {Kind::index_filter, 37},     {Kind::index_attributes, 38},
+      {Kind::index_times, 39},      {Kind::index_live, 40},       {Kind::index_names, 41},
+      {Kind::index_codes, 42},      {Kind::index_vectors, 43},    {Kind::index_access, 44}};
   REQUIRE(kinds.size() == enumerated.size());
-  for (const auto& [kind, number] : enumerated) REQUIRE(static_cast<int>(kind) == number);
+  for (const auto& [kind, number] : enumerated) {
+    REQUIRE(static_cast<int>(kind) == number);
+    REQUIRE(kinds.count(number) == 1);
+  }
 
   const Layout envelope("Envelope");
   std::set<int> seen;
@@ -417,7 +457,8 @@ TEST_CASE("format.md: tables, kinds and envelopes", "[docs][format]") {
   };
   for (const auto* rows : {&opened.root_rows, &opened.bank_rows}) {
     for (const RawRow& row : *rows) {
-      if (row.table == Table::records || row.table == Table::head || row.table == Table::chunks) {
+      if (row.table == Table::records || row.table == Table::head || row.table == Table::chunks ||
+          row.table == Table::index) {
         look(row.value);
       }
     }
@@ -569,12 +610,19 @@ TEST_CASE("format.md: the policy row", "[docs][format]") {
 
 TEST_CASE("format.md: records, heads and names", "[docs][format]") {
   const Opened opened;
-  std::map<int, Body> bodies;
-  bodies.emplace(1, "Entry");
-  bodies.emplace(3, "Entry tombstone");
-  bodies.emplace(8, "Operation");
-  bodies.emplace(9, "Setting");
-  bodies.emplace(10, "Bank");
+  // By kind and first field: two kinds have a second form.
+  std::map<std::pair<int, std::uint32_t>, Body> bodies;
+  bodies.emplace(std::pair(1, 1), "Entry");
+  bodies.emplace(std::pair(3, 1), "Entry tombstone");
+  bodies.emplace(std::pair(4, 1), "Memory");
+  bodies.emplace(std::pair(5, 1), "Document");
+  bodies.emplace(std::pair(5, 13), "Document page");
+  bodies.emplace(std::pair(6, 2), "Memory tombstone");
+  bodies.emplace(std::pair(7, 1), "Link");
+  bodies.emplace(std::pair(7, 7), "Link page");
+  bodies.emplace(std::pair(8, 1), "Operation");
+  bodies.emplace(std::pair(9, 1), "Setting");
+  bodies.emplace(std::pair(10, 1), "Bank");
   Body heads("Bank head");
   const Layout pair("Names");
   const Layout row_set("Row set");
@@ -589,6 +637,7 @@ TEST_CASE("format.md: records, heads and names", "[docs][format]") {
     for (const RawRow& row : rows) {
       const std::string prefix{static_cast<char>(row.table), static_cast<char>(row.key.size())};
       const bool sealed = row.table == Table::records || row.table == Table::chunks ||
+                          row.table == Table::index ||
                           (row.table == Table::root && row.key == IntegerKey(1).view());
       if (row.table != Table::head && row.table != Table::log) {
         const std::string element =
@@ -602,9 +651,11 @@ TEST_CASE("format.md: records, heads and names", "[docs][format]") {
         const std::string aad = envelope_aad(crypto::labels::kAadRecord, bank, row.value, id);
         const std::string body = open_body(bank.keys().records, aad, row.value, 256);
         const int kind = Layout("Envelope").get(row.value, "kind")[0];
-        INFO("kind " << kind);
-        REQUIRE(bodies.count(kind) == 1);
-        bodies.at(kind).check(body);
+        BodyReader reader(body);
+        REQUIRE(reader.next());
+        INFO("kind " << kind << ", first field " << reader.id());
+        REQUIRE(bodies.count({kind, reader.id()}) == 1);
+        bodies.at({kind, reader.id()}).check(body);
       } else if (row.table == Table::head) {
         const std::string aad = envelope_aad(crypto::labels::kAadHead, bank, row.value, 0);
         head_body = open_body(bank.keys().head, aad, row.value, 512);
@@ -673,6 +724,23 @@ TEST_CASE("format.md: what a name leads to", "[docs][format]") {
   append_varint(operation, 9);
   operation += "local:mcpop-1";
   const std::string tag = opened.vault->find_bank("second")->tag;
+  // The one memory that was revised, and the one that was forgotten.
+  SecretBytes opened_row;
+  std::vector<RecordId> revised, forgotten;
+  for (const RawRow& row : opened.bank_rows) {
+    if (row.table != Table::records) continue;
+    const auto id = load_le<RecordId>(row.key);
+    const Kind kind = bank.open(id, opened_row).kind;
+    if (kind == Kind::memory) revised.push_back(open_memory(bank, id, opened_row).first);
+    if (kind == Kind::memory_tombstone) {
+      forgotten.push_back(open_memory_tombstone(bank, id, opened_row).first);
+    }
+  }
+  REQUIRE((!revised.empty() && forgotten.size() == 1));
+  const std::string memory = std::to_string(revised.front());
+  const std::string from = "m:" + memory;
+  const std::string link = std::string("l:") + static_cast<char>(from.size()) + from + "\5e:Ada" +
+                           "\x08mentions";
   struct Lookup {
     std::string kind;
     BankRead& where;
@@ -683,6 +751,12 @@ TEST_CASE("format.md: what a name leads to", "[docs][format]") {
   const Lookup lookups[] = {
       {"entry", bank, Kind::entry, "full", Kind::entry},
       {"entry", bank, Kind::entry, "gone", Kind::entry_tombstone},
+      {"memory", bank, Kind::memory, memory, Kind::memory},
+      {"memory", bank, Kind::memory, std::to_string(forgotten.front()), Kind::memory_tombstone},
+      {"document", bank, Kind::document, "notes", Kind::document},
+      {"link", bank, Kind::link, from, Kind::link},
+      {"link", bank, Kind::link, "e:Ada", Kind::link},
+      {"link", bank, Kind::link, link, Kind::link},
       {"operation", bank, Kind::operation, operation, Kind::operation},
       {"setting", root, Kind::setting, "scoping", Kind::setting},
       {"setting", root, Kind::setting, "!box", Kind::setting},
@@ -702,6 +776,50 @@ TEST_CASE("format.md: what a name leads to", "[docs][format]") {
     documented.insert(row[0]);
   }
   REQUIRE(documented == looked_up);
+}
+
+TEST_CASE("format.md: index blocks", "[docs][format]") {
+  const Opened opened;
+  std::set<int> kinds;
+  for (const RawRow& row : opened.bank_rows) {
+    if (row.table != Table::index) continue;
+    const Layout envelope("Envelope");
+    const int kind = envelope.get(row.value, "kind")[0];
+    REQUIRE(row.key.substr(1) == std::string("\0\0\0\3\0\0\1\2", 8));
+    REQUIRE(row.key[0] == kind);
+    REQUIRE(row.value.size() == 4080);
+    const std::uint64_t place = (std::uint64_t{3} << 32) + 258;
+    const std::string aad =
+        envelope_aad(crypto::labels::kAadIndex, *opened.global, row.value, place);
+    SecretBytes plain;
+    REQUIRE(crypto::open(opened.global->keys().index, aad, row.value.substr(7), plain));
+    REQUIRE(plain.view() == std::string(4033, 'x'));
+    kinds.insert(kind);
+  }
+  REQUIRE(kinds.size() == 10);
+}
+
+TEST_CASE("format.md: parts of a document and ends of a link", "[docs][format]") {
+  const Opened opened;
+  BankRead read = opened.global->read();
+  SecretBytes plain;
+  const auto id = read.find(Kind::document, "notes");
+  REQUIRE(id);
+  for (BodyReader body(read.open(*id, plain).body); body.next();) {
+    if (body.id() != 9) continue;
+    std::string_view in = body.bytes();
+    for (int part = 0; part < 2; ++part) {
+      REQUIRE(take_varint(in) > 0);
+      REQUIRE(take_varint(in) == 1);
+      REQUIRE(in.substr(0, 1) == "\n");
+      in.remove_prefix(1);
+    }
+    REQUIRE(in.empty());
+  }
+  const auto page = read.find(Kind::link, "e:Ada");
+  REQUIRE(page);
+  BodyReader body(read.open(*page, plain).body);
+  REQUIRE((body.next() && body.id() == 7 && body.bytes() == "e:Ada"));
 }
 
 TEST_CASE("format.md: chunks", "[docs][format]") {

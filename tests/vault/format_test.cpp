@@ -1,5 +1,6 @@
-#include <catch2/catch.hpp>
 #include <random>
+
+#include <catch2/catch.hpp>
 
 #include "base/error.h"
 #include "vault/header.h"
@@ -140,7 +141,7 @@ TEST_CASE("a thirty-third replica folds the oldest into the floor", "[format]") 
   vector.encode(bytes);
   REQUIRE(bytes.size() == 1 + 33 * 24);
   REQUIRE(vector.at(ids[39]) == 40);
-  REQUIRE(vector.at(ids[0]) == 8);          // the floor
+  REQUIRE(vector.at(ids[0]) == 8);  // the floor
   REQUIRE(vector.at(random_id()) == 8);
   VersionVector older;
   older.raise(ids[0], 1);

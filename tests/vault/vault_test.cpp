@@ -1,61 +1,15 @@
+#include <algorithm>
+#include <random>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <random>
-
-#include "vault/lmdb_engine.h"
+#include "tamper.h"
 #include "vault_fixture.h"
 
 using namespace strongroom;
 using namespace strongroom::vault;
 
 namespace {
-
-std::string key_of(std::uint64_t id) { return std::string(IntegerKey(id).view()); }
-
-/// Works on a closed vault's file with the engine alone, behind the vault's back.
-template <class Work>
-void behind_its_back(const std::string& file, bool root, const Work& work) {
-  EngineOptions options;
-  options.root_tables = root;
-  auto engine = open_lmdb(file, options);
-  auto txn = engine->begin_write();
-  work(*txn);
-  txn->commit();
-}
-
-struct Row {
-  Table table;
-  std::string key, value;
-};
-
-std::vector<Row> all_rows(const std::string& file, bool root) {
-  std::vector<Row> rows;
-  EngineOptions options;
-  options.root_tables = root;
-  auto engine = open_lmdb(file, options);
-  auto txn = engine->begin_read();
-  std::vector<Table> tables{Table::names, Table::records, Table::chunks, Table::head, Table::log};
-  if (root) tables.insert(tables.end(), {Table::recipients, Table::root});
-  for (const Table table : tables) {
-    txn->scan(table, {}, [&](std::string_view key, std::string_view value) {
-      rows.push_back({table, std::string(key), std::string(value)});
-      return true;
-    });
-  }
-  return rows;
-}
-
-bool verify_finds(const TestVault& test) {
-  try {
-    auto vault = test.open();
-    return !verify_vault(*vault, VerifyDepth::full).problems.empty();
-  } catch (const Error& error) {
-    return error.code() == Code::corrupt || error.code() == Code::unsupported ||
-           error.code() == Code::wrong_key;
-  }
-}
 
 void fill(const TestVault& test) {
   auto vault = test.open();
@@ -89,11 +43,12 @@ TEST_CASE("a wrong key is wrong_key and changes no byte", "[vault]") {
   TestVault test;
   fill(test);
   const std::string bank = test.bank_file();
-  const std::string before = slurp(bank) + slurp(test.path() + "/root.mdb") +
-                             slurp(test.path() + "/header");
+  const std::string before =
+      slurp(bank) + slurp(test.path() + "/root.mdb") + slurp(test.path() + "/header");
   const crypto::SecretKey right = std::exchange(test.key, crypto::SecretKey::random());
   REQUIRE(code_of([&] { test.open(); }) == Code::wrong_key);
-  REQUIRE(slurp(bank) + slurp(test.path() + "/root.mdb") + slurp(test.path() + "/header") == before);
+  REQUIRE(slurp(bank) + slurp(test.path() + "/root.mdb") + slurp(test.path() + "/header") ==
+          before);
   test.key = right.clone();
   REQUIRE(get(*test.open(), "alpha") == "two");
 }
@@ -133,8 +88,9 @@ TEST_CASE("missing parts are never an empty vault", "[vault]") {
     const std::string whole = slurp(bank);
     std::uint64_t pages = 0;
     for (int meta = 0; meta < 2; ++meta) {
-      pages = std::max(pages, load_le<std::uint64_t>(
-                                  whole, static_cast<std::size_t>(meta) * 4096 + 16 + 24 + 96) + 1);
+      pages = std::max(
+          pages,
+          load_le<std::uint64_t>(whole, static_cast<std::size_t>(meta) * 4096 + 16 + 24 + 96) + 1);
     }
     for (std::size_t size = 0; size < pages * 4096; size += 4096) {
       spill(bank, whole.substr(0, size));
@@ -196,9 +152,8 @@ TEST_CASE("a removed, added, swapped or replayed row is found by verify", "[vaul
       }
     }
     behind_its_back(file, is_root, [&](WriteTxn& txn) {
-      const Row& record = *std::find_if(rows.begin(), rows.end(), [](const Row& row) {
-        return row.table == Table::records;
-      });
+      const Row& record = *std::find_if(rows.begin(), rows.end(),
+                                        [](const Row& row) { return row.table == Table::records; });
       txn.put(Table::records, key_of(999'999), record.value);
     });
     REQUIRE(verify_finds(test));
@@ -380,6 +335,25 @@ TEST_CASE("making a vault never touches what is there", "[vault]") {
   REQUIRE(fs::exists(create.path + "/header"));
 }
 
+TEST_CASE("a bank is found by its tag and knows it", "[vault]") {
+  const TestVault test(false);
+  auto vault = test.open();
+  AuditEvent event;
+  event.principal = "test";
+  event.tool = "bank create";
+  const auto second = vault->create_bank("second", "", event);
+  const std::string tag = vault->find_bank("second")->tag;
+  REQUIRE(tag.size() == 5);
+  REQUIRE(second->tag() == tag);
+  REQUIRE(vault->find_bank_by_tag(tag)->name == "second");
+  REQUIRE(vault->find_bank_by_tag(tag)->id == second->id());
+  REQUIRE(vault->find_bank_by_tag(vault->open_bank(kGlobalBank)->tag())->name == kGlobalBank);
+  REQUIRE(vault->bank0().tag().empty());
+  REQUIRE_FALSE(vault->find_bank_by_tag("-----"));
+  REQUIRE_FALSE(vault->find_bank_by_tag(""));
+  REQUIRE_FALSE(vault->find_bank_by_tag("second"));
+}
+
 TEST_CASE("slots can be added and removed, the last one not", "[vault][slots]") {
   TestVault test;
   auto vault = test.open();
@@ -424,7 +398,8 @@ TEST_CASE("a policy that was not signed denies, and says so", "[vault][policy]")
   const auto put_back = [&](std::uint64_t key) {
     behind_its_back(root, true, [&](WriteTxn& txn) {
       for (const Row& row : old_rows) {
-        if (row.table == Table::root && row.key == key_of(key)) txn.put(row.table, row.key, row.value);
+        if (row.table == Table::root && row.key == key_of(key))
+          txn.put(row.table, row.key, row.value);
       }
     });
   };
