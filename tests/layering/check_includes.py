@@ -20,7 +20,8 @@ INCLUDES = {
     "crypto": {"base", "crypto"},
     "vault": {"base", "crypto", "vault"},
     "policy": {"base", "policy"},
-    "service": {"base", "crypto", "vault", "policy", "service"},
+    "recall": {"base", "crypto", "vault", "recall"},
+    "service": {"base", "crypto", "vault", "policy", "recall", "service"},
     "mcp": {"base", "service", "mcp"},
     "cli": {"base", "service", "cli"},
 }
@@ -29,7 +30,8 @@ LINKS = {
     "crypto": {"base"},
     "vault": {"base", "crypto"},
     "policy": {"base"},
-    "service": {"base", "crypto", "vault", "policy"},
+    "recall": {"base", "crypto", "vault"},
+    "service": {"base", "crypto", "vault", "policy", "recall"},
     "mcp": {"base", "service"},
     # main.cpp, the composition root, is in this target.
     "cli": {"base", "crypto", "vault", "service", "mcp"},
@@ -43,12 +45,16 @@ ROOT_HEADERS = {"crypto/process.h", "vault/fault_handler.h"}
 LIBRARIES = [
     ("libsodium", re.compile(r"^sodium(\.h$|/)"), {"crypto"}, True),
     ("LMDB", re.compile(r"^lmdb\.h$"), {"vault"}, True),
+    ("utf8proc", re.compile(r"^utf8proc\.h$"), {"recall"}, False),
+    ("libstemmer", re.compile(r"^libstemmer\.h$"), {"recall"}, False),
     ("CLI11", re.compile(r"^CLI/"), {"cli"}, False),
     ("nlohmann::json", re.compile(r"^nlohmann/|^json\.hpp$"), set(), False),
 ]
 PACKAGES = [
     ("libsodium", re.compile(r"\bPkgConfig::SODIUM\b|\bsodium\b"), {"crypto"}),
     ("LMDB", re.compile(r"\bPkgConfig::LMDB\b|\blmdb\b(?!_engine)"), {"vault"}),
+    ("utf8proc", re.compile(r"\bPkgConfig::UTF8PROC\b"), {"recall"}),
+    ("libstemmer", re.compile(r"\bStemmer::"), {"recall"}),
     ("CLI11", re.compile(r"\bCLI11::"), {"cli"}),
     ("nlohmann::json", re.compile(r"\bnlohmann_json"), set()),
 ]
@@ -135,8 +141,10 @@ CLEAN = {
     "vault/fault_handler.h": "#pragma once\n",
     "vault/v.h": '#include "crypto/process.h"\n',
     "vault/v.cpp": '#include "vault/v.h"\n#include <lmdb.h>\n',
+    "recall/r.h": '#include "vault/v.h"\n',
+    "recall/r.cpp": '#include "recall/r.h"\n#include <utf8proc.h>\n#include <libstemmer.h>\n',
     "policy/p.h": '#include "base/a.h"\n',
-    "service/s.h": '#include "policy/p.h"\n#include "vault/v.h"\n',
+    "service/s.h": '#include "policy/p.h"\n#include "recall/r.h"\n#include "vault/v.h"\n',
     "mcp/m.h": '#include "base/a.h"\n#include "service/s.h"\n',
     "cli/c.cpp": '#include "service/s.h"\n#include <CLI/CLI.hpp>\n',
     "cli/main.cpp": '#include "mcp/m.h"\n#include "crypto/process.h"\n'
@@ -146,6 +154,8 @@ CLEAN = {
                              "  PRIVATE PkgConfig::SODIUM)\n",
     "vault/CMakeLists.txt": "strongroom_layer(vault SOURCES lmdb_engine.cpp\n"
                             "  DEPENDS strongroom::crypto PRIVATE PkgConfig::LMDB)\n",
+    "recall/CMakeLists.txt": "strongroom_layer(recall SOURCES r.cpp DEPENDS strongroom::vault\n"
+                             "  PRIVATE PkgConfig::UTF8PROC Stemmer::stemmer)\n",
     "policy/CMakeLists.txt": "strongroom_layer(policy SOURCES p.cpp DEPENDS strongroom::base)\n",
     "service/CMakeLists.txt": "# not strongroom::mcp\nstrongroom_layer(service SOURCES s.cpp\n"
                               "  DEPENDS strongroom::vault strongroom::policy)\n",
@@ -165,6 +175,11 @@ PLANTED = [
     ("service/s.h", "#include <lmdb.h>", "LMDB is not for service/"),
     ("crypto/c.cpp", '#include "vault/v.h"', "crypto/ may not include vault/v.h"),
     ("vault/v.cpp", '#include "policy/p.h"', "vault/ may not include policy/p.h"),
+    ("vault/v.cpp", '#include "recall/r.h"', "vault/ may not include recall/r.h"),
+    ("recall/r.h", '#include "policy/p.h"', "recall/ may not include policy/p.h"),
+    ("recall/r.h", '#include "service/s.h"', "recall/ may not include service/s.h"),
+    ("service/s.h", "#include <utf8proc.h>", "utf8proc is not for service/"),
+    ("mcp/m.h", '#include "recall/r.h"', "mcp/ may not include recall/r.h"),
     ("policy/p.h", '#include "crypto/process.h"', "policy/ may not include crypto/process.h"),
     ("policy/p.h", '#include "vault/v.h"', "policy/ may not include vault/v.h"),
     ("service/s.h", '#include "mcp/m.h"', "service/ may not include mcp/m.h"),

@@ -1,0 +1,57 @@
+// Every constant of the ranking, once, with its source.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace strongroom::recall::ranking {
+
+// BM25. k1 .9 and b .4 do better on short texts than the textbook's 1.2 and .75 (Anserini's
+// defaults;
+// + 1 point of R@10 on the dialogue set, bench/recall_eval).
+inline constexpr double kK1 = 0.9;
+inline constexpr double kB = 0.4;
+
+// Structure: what the previous and the next passage lend, and the mean of the three best of the
+// same document. In a conversation (the row has a speaker) an answer often lies beside the words
+// that were asked for; in a text it mostly does not. Tuned on five dialogues and on 300 questions
+// about plain facts (bench/recall_eval, docs/performance.md).
+struct Lending {
+  double previous, next, session;
+};
+inline constexpr Lending kConversation{0.6, 0.3, 0.7};
+inline constexpr Lending kText{0.15, 0.1, 0.0};
+// What the one speaker that the query names adds, as a share of the best own score.
+inline constexpr double kSpeaker = 0.4;
+
+// Confidence that the bank knows an answer: the largest share of the query's weight that one of the
+// best rows covers together with its neighbours. A speaker of the bank in the query adds a tenth of
+// what is missing: it asks about people who are known here.
+inline constexpr std::size_t kCoverageRows = 20;
+inline constexpr double kNamedSpeaker = 0.1;
+// Confidence x to a score: 1 - exp(-kSlope x), so that .3 is where nine of ten questions about
+// something else stay below and 99 of 100 real ones do not.
+inline constexpr double kSlope = 1.5;
+
+// The typo rule: weight of a word one edit away, and two.
+inline constexpr double kOneEdit = 0.6;
+inline constexpr double kTwoEdits = 0.4;
+inline constexpr std::size_t kTwoEditLetters = 8;
+inline constexpr std::size_t kCorrections = 3;
+
+// A term of at most this many memories brings them into the first kGuaranteedPlaces.
+inline constexpr std::size_t kRareMemories = 2;
+inline constexpr std::size_t kRareRows = 16;  // their passages together
+inline constexpr std::size_t kGuaranteedPlaces = 5;
+// The least evidence of a memory that holds a whole identifier of the query which is that rare.
+inline constexpr double kRareEvidence = 0.62;
+
+// Priors: bounds of each and of their product (the contract's), decay a day by type, spans.
+inline constexpr double kPriorLow = 0.8, kPriorHigh = 1.25;
+inline constexpr double kProductLow = 0.7, kProductHigh = 1.4;
+inline constexpr double kDecayWorld = 0.03, kDecayExperience = 0.15;
+inline constexpr double kWeightSpan = 0.2;
+inline constexpr double kRecencySpan = 0.1, kRecencyDays = 30;
+inline constexpr double kObservationPrior = 1.15;
+
+}  // namespace strongroom::recall::ranking

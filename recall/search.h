@@ -1,0 +1,94 @@
+// Ranking: from a query to scored rows of one bank. Pure reading; the caller opens the memories.
+//
+// lexical: BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond",
+// 2009) over stems and whole identifiers, OR semantics, with live document counts.
+// structure: neighbours by stored links lend score, so do the best of the same document, and the
+// named speaker is lifted.
+// Scores are absolute: the best hit's is the share of the query's weight that it covers together
+// with its neighbours, the others' their share of that. So they compare between queries, and
+// "nothing is good enough" can be said. The same snapshot, query and time give the same bits
+// whatever segments the index happens to have. Ties go to the lower record.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "recall/index.h"
+
+namespace strongroom::recall {
+
+/// Which rows may be found; decided before anything is ranked and before neighbours lend score.
+struct SearchFilter {
+  std::uint8_t types = 7;  // a bit a MemoryType
+  bool permanent = false;  // also any memory of importance 1, whatever its type
+  /// Decided once a tag set (sorted, distinct); absent: all.
+  std::function<bool(const std::vector<std::string>&)> tags;
+  struct Window {
+    TimeMs start, end;  // inclusive
+  };
+  std::optional<Window> window;  // occurred span overlaps, else mentioned inside
+  std::optional<TimeMs> as_of;   // what was believed then, and stored then
+  bool include_invalid = false;  // closed and expired rows too
+  TimeMs now = 0;
+};
+
+struct SearchQuery {
+  std::string_view text;
+  SearchFilter filter;
+  std::size_t candidates = 300;  // rows an arm hands on
+  bool lexical = true, structure = true;
+  TimeMs query_time = 0;     // for recency
+  double scope_prior = 1.0;  // of this bank among those asked
+  bool prefer_observations = false;
+};
+
+/// Each lies in [.8, 1.25], their product in [.7, 1.4].
+struct Prior {
+  double weight = 1, recency = 1, scope = 1, access = 1, type = 1;
+  double product() const;
+};
+
+struct Hit {
+  Row row = 0;  // the best passage of its memory
+  vault::RecordId record = 0;
+  RowAttributes attributes;
+  double bm25 = 0;        // own, unscaled
+  double keyword = 0;     // own share of the attainable, 0 to 1
+  double graph = 0;       // the share of the attainable that structure lent, 0 to 1
+  double similarity = 0;  // evidence of all arms, 0 to 1, before priors
+  Prior prior;
+  double final = 0;         // 0 to 1
+  bool guaranteed = false;  // has a query term that at most two memories have
+  bool whole = false;       // and that term is a whole identifier
+};
+
+struct SearchedTerm {
+  std::string term;
+  std::uint64_t live_rows = 0;
+  double idf = 0;
+  std::vector<std::string> corrected_to;  // by the typo rule
+};
+
+struct SearchOutcome {
+  std::vector<Hit> hits;  // a memory once, best first
+  double attainable = 0;  // BM25 of a row that has it all
+  std::vector<SearchedTerm> terms;
+  std::uint64_t postings = 0;  // visited
+  std::uint64_t matched = 0;   // rows that passed the filter with a score
+  bool cut = false;            // there were more than `candidates`
+  std::vector<std::string> speakers_named;
+  std::int64_t lexical_ns = 0, structure_ns = 0;
+};
+
+SearchOutcome search(IndexView& view, Analyzer& analyzer, const SearchQuery& query);
+
+/// True when a row may be shown under the filter. `tag_decisions` is kept between calls (indexed by
+/// tag set; 0 undecided, 1 yes, 2 no).
+bool passes(IndexView& view, const SearchFilter& filter, Row row, const RowAttributes& attributes,
+            std::vector<std::uint8_t>& tag_decisions);
+
+}  // namespace strongroom::recall

@@ -1,0 +1,290 @@
+// The index against a plain model in memory: the same rows, postings and statistics whatever
+// segments, merges, restarts and aborted transactions there were.
+#include "recall/index.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "../vault/vault_fixture.h"
+
+namespace strongroom::recall {
+namespace {
+
+using vault::TestVault;
+
+const char* const kWords[] = {"harbour", "lantern", "granite", "willow",  "copper", "meadow",
+                              "thunder", "velvet",  "anchor",  "saffron", "timber", "crystal",
+                              "marble",  "falcon",  "orchard", "canyon",  "pebble", "hazel",
+                              "juniper", "cobalt",  "quartz",  "linen",   "amber",  "cedar"};
+
+struct ModelRow {
+  std::string text;
+  std::map<std::string, unsigned> terms;
+  std::set<std::string> words;
+  RowAttributes attributes;
+  RowTimes times;
+  std::string fingerprint;
+  bool closed = false, dead = false;
+};
+
+// What the index must agree with.
+class Model {
+ public:
+  std::vector<ModelRow> rows{1};
+
+  std::vector<Row> rows_with(const std::string& term) const {
+    std::vector<Row> found;
+    for (Row r = 1; r < rows.size(); ++r) {
+      if (!rows[r].dead && rows[r].terms.count(term) != 0) found.push_back(r);
+    }
+    return found;
+  }
+  std::uint64_t live_with(const std::string& term) const {
+    std::uint64_t n = 0;
+    for (const Row r : rows_with(term)) n += rows[r].closed ? 0u : 1u;
+    return n;
+  }
+};
+
+class World {
+ public:
+  explicit World(std::uint32_t seed, unsigned fan_out, std::size_t cache = 1 << 20)
+      : random_(seed), options_{cache, fan_out} {
+    reopen();
+  }
+
+  void reopen() {
+    index_.reset();
+    bank_.reset();
+    open_.reset();
+    open_ = vault_.open();
+    bank_ = open_->open_bank("global");
+    index_ = std::make_unique<Index>(*bank_, options_);
+  }
+
+  std::size_t pick(std::size_t n) {
+    return std::uniform_int_distribution<std::size_t>(0, n - 1)(random_);
+  }
+
+  std::string sentence() {
+    std::string text;
+    for (std::size_t n = 2 + pick(9); n > 0; --n) {
+      // Some words are much more common than others.
+      const std::size_t word = std::min(pick(24), pick(24));
+      text += (text.empty() ? "" : " ") + std::string(kWords[word]);
+    }
+    if (pick(3) == 0) text += " unique" + std::to_string(pick(1'000'000)) + "x";
+    return text;
+  }
+
+  void add(IndexWriter& writer, Model& into) {
+    ModelRow row;
+    row.text = sentence();
+    const AnalyzedText& analyzed = analyzer_.analyze(row.text);
+    for (const auto& term : analyzed.terms) row.terms[std::string(term.text)] = term.frequency;
+    for (const auto word : analyzed.words) row.words.insert(std::string(word));
+    row.fingerprint = normalized(row.text);
+    RowDraft draft;
+    draft.text = &analyzed;
+    draft.fingerprint = row.fingerprint;
+    draft.attributes.record = 1000 + into.rows.size();
+    draft.attributes.document = static_cast<std::uint32_t>(pick(5));
+    draft.attributes.importance = static_cast<std::uint8_t>(pick(256));
+    draft.attributes.tag_set =
+        writer.intern_tags(pick(2) == 0 ? std::vector<std::string>{}
+                                        : std::vector<std::string>{"t" + std::to_string(pick(40))});
+    draft.attributes.speaker =
+        writer.intern_speaker(pick(2) == 0 ? "" : "Speaker " + std::to_string(pick(9)));
+    draft.times.mentioned = static_cast<TimeMs>(pick(1'000'000));
+    draft.times.believed_from = static_cast<TimeMs>(into.rows.size());
+    const Row previous =
+        into.rows.size() > 1 && pick(2) == 0 ? static_cast<Row>(into.rows.size() - 1) : 0;
+    const Row number = writer.add(draft, into.rows[previous].dead ? 0 : previous);
+    REQUIRE(number == into.rows.size());
+    row.attributes = draft.attributes;
+    row.attributes.previous = into.rows[previous].dead ? 0 : previous;
+    if (row.attributes.previous != 0) into.rows[previous].attributes.next = number;
+    row.times = draft.times;
+    into.rows.push_back(std::move(row));
+  }
+
+  void change(IndexWriter& writer, Model& into) {
+    if (into.rows.size() < 2) return;
+    const auto row = static_cast<Row>(1 + pick(into.rows.size() - 1));
+    ModelRow& m = into.rows[row];
+    if (m.dead) return;
+    switch (pick(3)) {
+      case 0:
+        writer.close(row, 77);
+        if (!m.closed) m.times.believed_until = 77;
+        m.closed = true;
+        break;
+      case 1: {
+        writer.forget(row);
+        if (m.attributes.previous != 0 && into.rows[m.attributes.previous].attributes.next == row) {
+          into.rows[m.attributes.previous].attributes.next = m.attributes.next;
+        }
+        if (m.attributes.next != 0 && into.rows[m.attributes.next].attributes.previous == row) {
+          into.rows[m.attributes.next].attributes.previous = m.attributes.previous;
+        }
+        m.dead = true;
+        break;
+      }
+      default: writer.set_record(row, 5); m.attributes.record = 5;
+    }
+  }
+
+  // One transaction of changes; one in six is given up before it commits.
+  void transaction(std::size_t adds, std::size_t changes) {
+    Model next = model;
+    vault::BankWrite write = bank_->write(open_->stamp());
+    IndexWriter writer(*index_, write);
+    for (std::size_t i = 0; i < adds; ++i) add(writer, next);
+    for (std::size_t i = 0; i < changes; ++i) change(writer, next);
+    const bool give_up = pick(6) == 0;
+    if (give_up && pick(2) == 0) return;
+    writer.finish();
+    if (give_up) return;
+    write.commit();
+    model = std::move(next);
+  }
+
+  void check() { check_with(*index_); }
+  void check_cold() {
+    Index cold(*bank_, options_);
+    check_with(cold);
+  }
+
+  void check_with(Index& index) {
+    vault::BankRead read = bank_->read();
+    IndexView view(index, read);
+    REQUIRE(view.row_end() == model.rows.size());
+    std::uint64_t live = 0, length = 0;
+    for (Row r = 1; r < model.rows.size(); ++r) {
+      const ModelRow& m = model.rows[r];
+      const RowAttributes a = view.attributes(r);
+      REQUIRE(a.dead == m.dead);
+      if (m.dead) {
+        REQUIRE_FALSE(view.live(r));
+        continue;
+      }
+      REQUIRE(a.closed == m.closed);
+      REQUIRE(view.live(r) == !m.closed);
+      REQUIRE(a.record == m.attributes.record);
+      REQUIRE(a.document == m.attributes.document);
+      REQUIRE(a.previous == m.attributes.previous);
+      REQUIRE(a.next == m.attributes.next);
+      REQUIRE(a.tag_set == m.attributes.tag_set);
+      REQUIRE(a.speaker == m.attributes.speaker);
+      REQUIRE(a.importance == m.attributes.importance);
+      const RowTimes t = view.times(r);
+      REQUIRE(t.mentioned == m.times.mentioned);
+      REQUIRE(t.believed_until == m.times.believed_until);
+      REQUIRE(t.expires == m.times.expires);
+      REQUIRE(view.timed(r) == (m.times.expires != RowTimes::kForever));
+      if (!m.closed) {
+        ++live;
+        length += static_cast<std::uint64_t>(IndexView::class_length(a.length_class));
+      }
+    }
+    REQUIRE(view.live_rows() == live);
+    REQUIRE(view.state().live_length == length);
+    check_terms(view);
+    check_fingerprints(view);
+  }
+
+  void check_terms(IndexView& view) {
+    for (const char* const word : kWords) {
+      const std::string term = analyzer_.stem(word);
+      std::vector<IndexView::Posting> postings;
+      const std::uint64_t live = view.postings(view.term_id(term), postings);
+      const std::vector<Row> expected = model.rows_with(term);
+      REQUIRE(postings.size() == expected.size());
+      REQUIRE(live == model.live_with(term));
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        REQUIRE(postings[i].row == expected[i]);
+        REQUIRE(IndexView::frequency(postings[i].code) ==
+                std::min(8u, model.rows[expected[i]].terms.at(term)));
+      }
+    }
+  }
+
+  void check_fingerprints(IndexView& view) {
+    for (int i = 0; i < 50 && model.rows.size() > 1; ++i) {
+      const ModelRow& m = model.rows[1 + pick(model.rows.size() - 1)];
+      std::vector<Row> expected;
+      for (Row r = 1; r < model.rows.size(); ++r) {
+        if (!model.rows[r].dead && model.rows[r].fingerprint == m.fingerprint)
+          expected.push_back(r);
+      }
+      REQUIRE(view.find_fingerprint(m.fingerprint) == expected);
+    }
+    REQUIRE(view.find_fingerprint("never said").empty());
+  }
+
+  TestVault vault_;
+  std::mt19937 random_;
+  IndexOptions options_;
+  std::unique_ptr<vault::Vault> open_;
+  std::shared_ptr<vault::Bank> bank_;
+  std::unique_ptr<Index> index_;
+  Analyzer analyzer_;
+  Model model;
+};
+
+}  // namespace
+
+TEST_CASE("an empty index answers") {
+  World world(1, 8);
+  world.check();
+  vault::BankRead read = world.bank_->read();
+  IndexView view(*world.index_, read);
+  std::vector<IndexView::Posting> postings;
+  CHECK(view.postings(view.term_id("nothing"), postings) == 0);
+  CHECK(view.words_near("nothing", 2, 8).empty());
+  CHECK(view.all_live());
+}
+
+TEST_CASE("the index agrees with a model through merges, changes and aborted transactions") {
+  const unsigned fan_out = GENERATE(2u, 4u, 8u);
+  const std::size_t cache = GENERATE(std::size_t{64} << 12, std::size_t{8} << 20);
+  World world(fan_out * 7 + static_cast<unsigned>(cache >> 20), fan_out, cache);
+  for (int round = 0; round < 60; ++round) {
+    switch (world.pick(5)) {
+      case 0: world.transaction(300 + world.pick(900), world.pick(40)); break;
+      case 1: world.transaction(0, world.pick(30)); break;
+      case 2: world.reopen(); break;
+      default:
+        for (int i = 0; i < 40; ++i) world.transaction(1 + world.pick(4), world.pick(2));
+    }
+    if (round % 10 == 9) {
+      world.check();
+      world.check_cold();
+    }
+  }
+  world.check();
+  vault::BankRead read = world.bank_->read();
+  IndexView view(*world.index_, read);
+  INFO("rows " << view.state().rows << " segments " << view.state().segments);
+  CHECK(view.state().segments <= 12u * 8);
+}
+
+TEST_CASE(
+    "words one or two edits away are found, and those of forgotten rows are not after a merge") {
+  World world(5, 2);
+  world.transaction(0, 0);
+  for (int i = 0; i < 30; ++i) world.transaction(60, 0);
+  vault::BankRead read = world.bank_->read();
+  IndexView view(*world.index_, read);
+  const auto near = view.words_near("lantren", 1, 8);
+  REQUIRE(near.size() == 1);
+  CHECK(near[0].word == "lantern");
+  CHECK(view.words_near("hantern", 1, 8).empty());  // another first letter
+  CHECK(view.words_near("granate", 1, 8).front().word == "granite");
+}
+
+}  // namespace strongroom::recall
