@@ -39,7 +39,13 @@ void add_commands(Command& root) {
   root.heading("Entries");
   add_entry_commands(root);
   add_listing_commands(root);
+  root.heading("Memories");
+  add_retain_command(root);
+  add_recall_command(root);
   add_context_command(root);
+  add_memory_commands(root);
+  add_memory_list_commands(root);
+  add_import_command(root);
   root.heading("Vault");
   add_init_command(root);
   add_health_commands(root);

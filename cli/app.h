@@ -26,10 +26,10 @@ struct Globals {
   bool no_input = false, read_only = false, no_anchor = false, json = false, version = false;
 };
 
-/// Serves MCP over standard input and output until the client is gone; returns the exit code. Given
-/// by main(), so that this folder knows no protocol.
-using Serve =
-    std::function<int(service::MemoryService& service, const std::function<void()>& tick)>;
+/// Serves MCP over standard input and output until the client is gone; returns the exit code.
+/// `full`: with the tools that tend a bank. Given by main(), so that this folder knows no protocol.
+using Serve = std::function<int(service::MemoryService& service, bool full,
+                                const std::function<void()>& tick)>;
 
 class Context {
  public:

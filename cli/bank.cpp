@@ -13,16 +13,18 @@ namespace {
 using service::VaultAdmin;
 
 int list_banks(Context& context) {
-  Table table({"NAME", "TAG", "ENTRIES", "SECRETS", "BYTES", "MADE"});
+  Table table({"NAME", "TAG", "ENTRIES", "SECRETS", "MEMORIES", "DOCUMENTS", "BYTES", "MADE"});
   for (const service::BankStatus& bank : VaultAdmin(context.admin_options()).banks()) {
     if (context.json()) {
       JsonWriter writer;
       writer.begin_object().member("name", bank.name).member("tag", bank.tag);
       writer.member("createdAt", format_time(bank.created)).member("entries", bank.entries);
-      writer.member("secrets", bank.secrets).member("generation", bank.generation);
+      writer.member("secrets", bank.secrets).member("memories", bank.memories);
+      writer.member("documents", bank.documents).member("generation", bank.generation);
       context.out().line(writer.member("bytes", bank.file_bytes).end_object().text());
     } else {
       table.row({bank.name, bank.tag, std::to_string(bank.entries), std::to_string(bank.secrets),
+                 std::to_string(bank.memories), std::to_string(bank.documents),
                  std::to_string(bank.file_bytes), time_and_age(bank.created)});
     }
   }

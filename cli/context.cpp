@@ -5,6 +5,7 @@
 #include "base/utf8.h"
 #include "cli/app.h"
 #include "cli/commands.h"
+#include "cli/display.h"
 #include "cli/words.h"
 
 namespace strongroom::cli {
@@ -16,7 +17,8 @@ constexpr std::uint64_t kDefaultTokens = 1500;
 constexpr std::uint64_t kMaxTokens = 100'000;
 
 std::vector<std::string> tools() {
-  return {"get_project_context", "agent_remember", "agent_recall", "agent_forget"};
+  return {"get_project_context", "agent_remember", "agent_recall", "agent_forget", "retain",
+          "recall", "memory_edit", "memory_get", "memory_link"};
 }
 
 std::string age_of(const service::ContextKey& key) {
@@ -36,14 +38,51 @@ void write_json(Output& out, const ProjectContext& context) {
     writer.member("age", age_of(key)).end_object();
   }
   writer.end_array().member("keys_cut", context.keys_cut);
+  writer.key("memories").begin_array();
+  for (const service::ContextMemory& memory : context.context_memories) {
+    writer.begin_object().member("id", memory.id).member("text", memory.text);
+    writer.member("type", service::memory_type_name(memory.type));
+    writer.member("mentioned_at", format_time(memory.mentioned_at));
+    writer.member("bank", memory.bank).end_object();
+  }
+  writer.end_array().member("memories_cut", context.memories_cut);
   write_strings(writer, "may", context.may);
   writer.key("health").begin_object().member("vault", context.vault);
+  write_strings(writer, "arms", context.arms);
   writer.member("erase_pending", context.erase_pending).member("anchor", context.anchor);
   writer.end_object();
   std::vector<std::string> notes = context.notes;
   if (!context.unlock_hint.empty()) notes.push_back(context.unlock_hint);
   write_strings(writer, "notes", notes);
   out.line(writer.end_object().text());
+}
+
+void write_keys(Output& out, const ProjectContext& context) {
+  if (context.keys.empty()) return;
+  out.line("");
+  out.line(out.paint(Colour::bold, "Names, newest first"));
+  for (const service::ContextKey& key : context.keys) {
+    const std::string tags = key.tags.empty() ? std::string() : " [" + joined(key.tags) + "]";
+    out.line(escape_for_display("- " + json_quoted(key.key) + tags + " (" + age_of(key) + ")"));
+  }
+  if (context.keys_cut > 0) {
+    out.line(std::to_string(context.keys_cut) + " more; see strongroom ls");
+  }
+}
+
+// The most important ones first, then the newest: as an agent gets them.
+void write_memories(Output& out, const ProjectContext& context) {
+  if (context.context_memories.empty()) return;
+  out.line("");
+  out.line(out.paint(Colour::bold, "Memories"));
+  for (const service::ContextMemory& memory : context.context_memories) {
+    out.line(escape_for_display("- " + memory.text + " [" +
+                                std::string(service::memory_type_name(memory.type)) + "] (" +
+                                day(memory.mentioned_at) + ") (id: " + memory.id + ")"));
+  }
+  if (context.memories_cut > 0) {
+    out.line(std::to_string(context.memories_cut) + " more; see strongroom memories");
+  }
 }
 
 void write_text(Output& out, const ProjectContext& context) {
@@ -59,14 +98,8 @@ void write_text(Output& out, const ProjectContext& context) {
   if (!context.may.empty()) line("Allowed: ", joined(context.may));
   if (!context.unlock_hint.empty()) line("", context.unlock_hint);
   for (const std::string& note : context.notes) line("Note:    ", note);
-  if (context.keys.empty()) return;
-  out.line("");
-  out.line(out.paint(Colour::bold, "Names, newest first"));
-  for (const service::ContextKey& key : context.keys) {
-    const std::string tags = key.tags.empty() ? std::string() : " [" + joined(key.tags) + "]";
-    line("- ", json_quoted(key.key) + tags + " (" + age_of(key) + ")");
-  }
-  if (context.keys_cut > 0) line("", std::to_string(context.keys_cut) + " more; see strongroom ls");
+  write_keys(out, context);
+  write_memories(out, context);
 }
 
 int show_context(Context& context, std::optional<std::uint64_t> max_tokens) {
@@ -86,9 +119,11 @@ int show_context(Context& context, std::optional<std::uint64_t> max_tokens) {
 
 void add_context_command(Command& root) {
   const auto max_tokens = std::make_shared<std::optional<std::uint64_t>>();
-  root.command("context", "Show the project's bank, what is in it, and its health; never values",
+  root.command("context",
+               "Show the project's bank, its names and memories, and its health; never values",
                [max_tokens](Context& context) { return show_context(context, *max_tokens); })
-      .number("--max-tokens", 0, kMaxTokens, *max_tokens, "Tokens that the names may take");
+      .number("--max-tokens", 0, kMaxTokens, *max_tokens,
+              "Tokens that names and memories may take");
 }
 
 }  // namespace strongroom::cli

@@ -29,7 +29,8 @@ void write_status_json(Output& out, const VaultStatus& status, const std::string
     writer.member("rules", status.policy_rules).member("problem", status.policy_problem);
     writer.end_object().member("scoping", status.scoping);
     writer.member("banks", status.banks).member("entries", status.entries);
-    writer.member("secrets", status.secrets).member("erase_pending", status.erase_pending);
+    writer.member("secrets", status.secrets).member("memories", status.memories);
+    writer.member("documents", status.documents).member("erase_pending", status.erase_pending);
   } else {
     writer.member("hint", status.hint);
   }
@@ -58,7 +59,9 @@ void write_status_text(Output& out, const VaultStatus& status, const std::string
   }
   line("banks:   ", std::to_string(status.banks) + "; " +
                         counted(status.entries, "entry", "entries") + ", of them " +
-                        counted(status.secrets, "secret", "secrets"));
+                        counted(status.secrets, "secret", "secrets") + "; " +
+                        counted(status.memories, "memory", "memories") + ", " +
+                        counted(status.documents, "document", "documents"));
   line("scoping: ", status.scoping);
   if (!status.keys_locked) line("memory:  ", "keys are not locked and may be swapped out");
   if (status.erase_pending > 0)
@@ -107,7 +110,9 @@ void write_outcome_text(Output& out, const service::VerifyOutcome& outcome, bool
   } else {
     line += ", " + counted(outcome.records, "record", "records") + ", " +
             counted(outcome.names, "name", "names") + ", " +
-            counted(outcome.chunks, "chunk", "chunks");
+            counted(outcome.chunks, "chunk", "chunks") + ", " +
+            counted(outcome.memories, "memory", "memories") + ", " +
+            counted(outcome.index_rows, "index row", "index rows");
   }
   out.line(line + ", " + counted(outcome.log_records, "log record", "log records"));
 }

@@ -18,13 +18,16 @@ void fill_standard_descriptors() {
   }
 }
 
-int serve_mcp(strongroom::service::MemoryService& service, const std::function<void()>& tick) {
+int serve_mcp(strongroom::service::MemoryService& service, bool full,
+              const std::function<void()>& tick) {
   using namespace strongroom;
   mcp::StdioOptions options;
   options.output = mcp::protect_stdout();
   if (options.output < 0) throw Error(Code::io, "Standard output is closed.");
   options.tick = tick;
-  mcp::Server server(mcp::server_info(), mcp::make_tool_table(service));
+  mcp::Server server(
+      mcp::server_info(),
+      mcp::make_tool_table(service, full ? mcp::Profile::full : mcp::Profile::standard));
   return mcp::serve_stdio(server, options);
 }
 

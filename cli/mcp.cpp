@@ -26,9 +26,13 @@ std::string principal(const std::optional<std::string>& name) {
   return "local:" + std::string(rest);
 }
 
-int serve(Context& context, const std::optional<std::string>& name) {
+struct McpOptions {
+  std::optional<std::string> name, profile;
+};
+
+int serve(Context& context, const McpOptions& given) {
   // Nothing is opened, asked for or written until the first call that needs the vault.
-  service::ServiceOptions options = context.service_options(principal(name), "mcp", false);
+  service::ServiceOptions options = context.service_options(principal(given.name), "mcp", false);
   if (context.globals().bank) options.bank_override = *context.globals().bank;
   service::MemoryService service(std::move(options));
   // What it throws is reported by the transport, which never blocks on stderr; records that could
@@ -37,7 +41,7 @@ int serve(Context& context, const std::optional<std::string>& name) {
     service.flush_audit();
     service.close_if_idle(kIdleMs);
   };
-  const int code = context.serve()(service, tick);
+  const int code = context.serve()(service, given.profile == "full", tick);
   service.close();
   return code;
 }
@@ -45,10 +49,12 @@ int serve(Context& context, const std::optional<std::string>& name) {
 }  // namespace
 
 void add_mcp_command(Command& root) {
-  const auto name = std::make_shared<std::optional<std::string>>();
+  const auto options = std::make_shared<McpOptions>();
   root.command("mcp", "Serve agents over standard input and output (Model Context Protocol)",
-               [name](Context& context) { return serve(context, *name); })
-      .option("--principal", "NAME", *name, "A label for this client in policy and audit");
+               [options](Context& context) { return serve(context, *options); })
+      .option("--principal", "NAME", options->name, "A label for this client in policy and audit")
+      .choice("--profile", {"default", "full"}, options->profile,
+              "Tools to offer: full adds lists, statistics and purge");
 }
 
 }  // namespace strongroom::cli

@@ -25,7 +25,8 @@ std::string plain(const std::string& text) {
 }
 
 // CLI11 reads arguments from the end of a vector.
-std::vector<std::string> prepared(const std::vector<std::string>& arguments) {
+std::vector<std::string> prepared(const std::vector<std::string>& arguments,
+                                  const std::set<std::string>& may_stand_alone) {
   std::vector<std::string> out;
   bool options = true;
   for (const std::string& argument : arguments) {
@@ -36,6 +37,9 @@ std::vector<std::string> prepared(const std::vector<std::string>& arguments) {
       // "--bank=" is an empty value; CLI11 would take the next argument instead.
       out.push_back(argument.substr(0, equals));
       out.push_back(literal(""));
+    } else if (options && may_stand_alone.count(argument) != 0) {
+      out.push_back(argument);
+      out.push_back(literal(""));
     } else if (argument == "++" || argument.empty() || argument.front() == '[') {
       out.push_back(literal(argument));
     } else {
@@ -44,6 +48,17 @@ std::vector<std::string> prepared(const std::vector<std::string>& arguments) {
   }
   std::reverse(out.begin(), out.end());
   return out;
+}
+
+std::uint64_t whole_number(const std::string& text, std::uint64_t least, std::uint64_t most,
+                           const std::string& field) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most) {
+    throw Error::invalid(field, "must be a whole number from " + std::to_string(least) + " to " +
+                                    std::to_string(most));
+  }
+  return value;
 }
 
 std::string long_name(const std::string& names) {
@@ -179,12 +194,36 @@ Command& Command::number(const std::string& names, std::uint64_t least, std::uin
   add_value(
       names, "N", help,
       [&to, least, most, field = long_name(names)](const std::string& text) {
-        std::uint64_t value = 0;
+        to = whole_number(text, least, most, field);
+      },
+      false, false);
+  return *this;
+}
+
+Command& Command::number_or_alone(const std::string& name, std::uint64_t alone, std::uint64_t most,
+                                  std::optional<std::uint64_t>& to, const std::string& help) {
+  parser_->may_stand_alone_.insert(name);
+  add_value(
+      name, "[=N]", help,
+      [&to, alone, most, name](const std::string& text) {
+        to = text.empty() ? alone : whole_number(text, 0, most, name);
+      },
+      false, false);
+  return *this;
+}
+
+Command& Command::real(const std::string& names, double least, double most,
+                       std::optional<double>& to, const std::string& help) {
+  add_value(
+      names, "X", help,
+      [&to, least, most, field = long_name(names)](const std::string& text) {
+        double value = 0;
         const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end != text.data() + text.size() || value < least ||
-            value > most) {
-          throw Error::invalid(field, "must be a whole number from " + std::to_string(least) +
-                                          " to " + std::to_string(most));
+        const bool inside = value >= least && value <= most;  // NaN is not
+        if (error != std::errc() || end != text.data() + text.size() || !inside) {
+          JsonWriter range;
+          range.begin_array().number(least).number(most).end_array();
+          throw Error::invalid(field, "must be a number in " + range.text());
         }
         to = value;
       },
@@ -227,7 +266,7 @@ Command Parser::root() {
 
 Action Parser::parse(const std::vector<std::string>& arguments) {
   try {
-    app_->parse(prepared(arguments));
+    app_->parse(prepared(arguments, may_stand_alone_));
   } catch (const CLI::CallForHelp&) {
     help_ = app_->help();
     return {};

@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +54,13 @@ class Command {
   /// A whole number from `least` to `most`.
   Command& number(const std::string& names, std::uint64_t least, std::uint64_t most,
                   std::optional<std::uint64_t>& to, const std::string& help);
+  /// A number from `least` to `most`, of digits with an optional fraction and exponent.
+  Command& real(const std::string& names, double least, double most, std::optional<double>& to,
+                const std::string& help);
+  /// `--name` gives `alone`, `--name=N` a whole number up to `most`. One name, and the number
+  /// stands behind an equals sign only, so that the next argument is never taken for it.
+  Command& number_or_alone(const std::string& name, std::uint64_t alone, std::uint64_t most,
+                           std::optional<std::uint64_t>& to, const std::string& help);
   /// May be repeated; each takes one value.
   Command& list(const std::string& names, const std::string& type, std::vector<std::string>& to,
                 const std::string& help);
@@ -90,6 +98,7 @@ class Parser {
 
   std::unique_ptr<CLI::App> app_;
   std::map<const CLI::App*, Action> actions_;
+  std::set<std::string> may_stand_alone_;  // options whose value may be missing
   std::string help_;
 };
 

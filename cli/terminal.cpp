@@ -1,10 +1,12 @@
 #include "cli/terminal.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <csignal>
 #include <fcntl.h>
 #include <poll.h>
+#include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -108,6 +110,13 @@ bool Terminal::is_terminal(int fd) noexcept {
   return ::isatty(fd) == 1;
 }
 
+std::size_t Terminal::columns() noexcept {
+  constexpr std::size_t kUsual = 80;
+  struct winsize size {};
+  if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return kUsual;
+  return size.ws_col;
+}
+
 int Terminal::tty() {
   if (!tty_) tty_ = UniqueFd(::open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC));
   return tty_.get();
@@ -160,22 +169,45 @@ void Terminal::show(std::string_view text) {
 
 namespace {
 constexpr TimeMs kProgressEvery = 100;
-}
+constexpr std::uint64_t kBarWidth = 24;
+}  // namespace
 
 Progress::Progress(std::string label)
-    : label_(std::move(label)), terminal_(Terminal::is_terminal(2)), last_(now_ms()) {}
+    : label_(std::move(label)),
+      terminal_(Terminal::is_terminal(2)),
+      started_(now_ms()),
+      last_(started_) {}
 
 Progress::~Progress() {
   if (shown_) write_stderr("\r\033[K");
 }
 
-void Progress::update(std::uint64_t done) {
-  if (!terminal_) return;
+bool Progress::due() {
+  if (!terminal_) return false;
   const TimeMs now = now_ms();
-  if (now - last_ < kProgressEvery) return;
+  if (now - last_ < kProgressEvery) return false;
   last_ = now;
   shown_ = true;
-  write_stderr("\r\033[K" + label_ + ": " + std::to_string(done));
+  return true;
+}
+
+void Progress::update(std::uint64_t done) {
+  if (due()) write_stderr("\r\033[K" + label_ + ": " + std::to_string(done));
+}
+
+void Progress::update(std::uint64_t done, std::uint64_t total) {
+  if (!due() || total == 0) return;
+  const double part = std::min(static_cast<double>(done) / static_cast<double>(total), 1.0);
+  const auto full = static_cast<std::size_t>(part * static_cast<double>(kBarWidth));
+  std::string line = "\r\033[K" + label_ + " [" + std::string(full, '#') +
+                     std::string(kBarWidth - full, '.') + "] " +
+                     std::to_string(static_cast<int>(part * 100)) + " %";
+  if (part > 0) {
+    const double spent = static_cast<double>(last_ - started_);
+    const auto left = static_cast<TimeMs>(spent / part - spent);
+    line += ", " + format_age(std::max<TimeMs>(left, 1000)) + " left";
+  }
+  write_stderr(line);
 }
 
 }  // namespace strongroom::cli

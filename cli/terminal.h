@@ -1,6 +1,7 @@
 // The person at the terminal: questions on /dev/tty, without echo where the answer is a secret.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,6 +17,8 @@ class Terminal {
   explicit Terminal(bool no_input) noexcept : no_input_(no_input) {}
 
   static bool is_terminal(int fd) noexcept;
+  /// Columns of the terminal that standard output is; 80 when it does not say.
+  static std::size_t columns() noexcept;
 
   /// Somebody can be asked: --no-input is off, there is a controlling terminal, and standard input
   /// or standard error is one too. A program that captures both is nobody who answers.
@@ -48,12 +51,17 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   void update(std::uint64_t done);
+  /// A bar, and how long the rest will take at the pace so far.
+  void update(std::uint64_t done, std::uint64_t total);
+  bool terminal() const noexcept { return terminal_; }
 
  private:
+  bool due();
+
   std::string label_;
   bool shown_ = false;
   bool terminal_;
-  std::int64_t last_ = 0;
+  std::int64_t started_ = 0, last_ = 0;
 };
 
 }  // namespace strongroom::cli

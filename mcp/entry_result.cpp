@@ -19,10 +19,6 @@ std::string_view class_name(service::EntryClass entry_class) {
   return entry_class == service::EntryClass::secret ? "secret" : "normal";
 }
 
-void append_notes(Notes& notes, const std::vector<std::string>& more) {
-  notes.insert(notes.end(), more.begin(), more.end());
-}
-
 // What part of a value an answer holds.
 struct Part {
   std::string_view text;
@@ -157,10 +153,7 @@ std::string list_structured(const service::ListResult& list, std::size_t cut, No
   writer.end_array();
   if (left_out) notes.emplace_back("Tags that are too long to be shown were left out.");
   if (list.cursor) writer.member("cursor", *list.cursor);
-  if (cut > 0) {
-    writer.key("cut").begin_object().member("by", "size");
-    writer.member("results", static_cast<std::uint64_t>(cut)).end_object();
-  }
+  write_cut(writer, "size", cut);
   write_bank_and_notes(writer, list.place.bank, notes);
   writer.end_object();
   return writer.take();

@@ -1,4 +1,4 @@
-// Resources: strongroom://status, strongroom://guide, entry://{bank}/{key}.
+// Resources: strongroom://status, strongroom://guide, entry://{bank}/{key}, memory://{bank}/{id}.
 #pragma once
 
 #include <optional>

@@ -22,10 +22,28 @@ std::size_t quoted_sequence(std::string_view sequence) {
 
 }  // namespace
 
-void write_bank_and_notes(JsonWriter& writer, std::string_view bank, const Notes& notes) {
-  writer.member("bank", bank).key("notes").begin_array();
-  for (const std::string& note : notes) writer.string(note);
+void append_notes(Notes& notes, const std::vector<std::string>& more) {
+  notes.insert(notes.end(), more.begin(), more.end());
+}
+
+void write_strings(JsonWriter& writer, std::string_view name, const std::vector<std::string>& all) {
+  writer.key(name).begin_array();
+  for (const std::string& text : all) writer.string(text);
   writer.end_array();
+}
+
+void write_notes(JsonWriter& writer, const Notes& notes) {
+  write_strings(writer, "notes", notes);
+}
+
+void write_cut(JsonWriter& writer, std::string_view by, std::uint64_t results) {
+  if (results == 0) return;
+  writer.key("cut").begin_object().member("by", by).member("results", results).end_object();
+}
+
+void write_bank_and_notes(JsonWriter& writer, std::string_view bank, const Notes& notes) {
+  writer.member("bank", bank);
+  write_notes(writer, notes);
 }
 
 std::string bank_and_notes_text(std::string_view bank, const Notes& notes) {
@@ -67,6 +85,37 @@ std::string_view quoted_prefix(std::string_view text, std::size_t limit) {
     end += std::max<std::size_t>(length, 1);
   }
   return text.substr(0, end);
+}
+
+std::string bullet_text(std::string_view text) {
+  std::string out;
+  for (;;) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    const bool last = end == text.size();
+    if (!last && !line.empty() && line.back() == '\r') line.remove_suffix(1);
+    out += escape_for_display(line);
+    if (last) return out;
+    out += "\n  ";
+    text.remove_prefix(end + 1);
+  }
+}
+
+std::string memory_bullet(std::string_view text, std::string_view type,
+                          std::optional<TimeMs> mentioned_at, std::string_view id,
+                          std::string_view mark) {
+  std::string out = "- " + bullet_text(text);
+  if (!type.empty()) out += " [" + std::string(type) + "]";
+  if (mentioned_at) out += " (" + format_time(*mentioned_at) + ")";
+  if (!id.empty()) out += " (id: " + escape_for_display(id) + ")";
+  if (!mark.empty()) out += " [" + escape_for_display(mark) + "]";
+  return out + "\n";
+}
+
+std::size_t count_that_fits(const std::vector<std::size_t>& sizes, std::size_t& room) {
+  std::size_t count = 0;
+  while (count < sizes.size() && sizes[count] <= room) room -= sizes[count++];
+  return count;
 }
 
 ToolResult failure(std::string text, std::string hint) {

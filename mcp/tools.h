@@ -7,8 +7,11 @@
 
 namespace strongroom::mcp {
 
+/// Which tools are offered: those that agents need, or also those that tend a bank.
+enum class Profile { standard, full };
+
 /// The service must outlive the table.
-ToolTable make_tool_table(service::MemoryService& service);
+ToolTable make_tool_table(service::MemoryService& service, Profile profile = Profile::standard);
 
 ServerInfo server_info();
 

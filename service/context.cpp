@@ -3,7 +3,9 @@
 #include <set>
 
 #include "base/error.h"
+#include "recall/search.h"
 #include "service/state.h"
+#include "vault/memories.h"
 
 namespace strongroom::service {
 namespace {
@@ -46,6 +48,69 @@ void cut_keys(ProjectContext& context, std::uint64_t max_tokens) {
   context.keys.resize(fit);
 }
 
+// A memory of the context before it is opened.
+struct Candidate {
+  recall::Row row = 0;
+  vault::RecordId record = 0;
+  bool important = false;
+};
+
+constexpr std::uint8_t kImportant = 230;  // .9 of 255
+constexpr std::size_t kNewest = 50;
+
+// Rows are ascending in time, so the newest are the last. Preferences, conventions and decisions
+// are found by their importance wherever they are. `count` gets what the policy shows in all.
+std::vector<Candidate> choose_memories(recall::IndexView& view, const recall::SearchFilter& filter,
+                                       std::uint64_t& count) {
+  std::vector<Candidate> chosen;
+  std::vector<std::uint8_t> decisions;
+  std::size_t newest = 0;
+  for (recall::Row row = view.row_end(); row-- > 1;) {
+    if (!view.live(row)) continue;
+    const recall::RowAttributes a = view.attributes(row);
+    const bool important = a.importance >= kImportant;
+    if (a.passage != 0 || !recall::passes(view, filter, row, a, decisions)) continue;
+    ++count;
+    if (!important && ++newest > kNewest) continue;
+    chosen.push_back({row, a.record, important});
+  }
+  std::stable_sort(chosen.begin(), chosen.end(), [](const Candidate& a, const Candidate& b) {
+    return a.important && !b.important;
+  });
+  return chosen;
+}
+
+// What fits into the tokens, important ones first; the rest is counted.
+void add_memories(MemoryService::State& state, const std::shared_ptr<vault::Bank>& bank,
+                  vault::BankRead& read, std::uint64_t& tokens, ProjectContext& context) {
+  if (!state.policy.decide_scope(state.request(tool::kSearch, bank->name())).permitted) return;
+  recall::IndexView view(state.index(bank), read);
+  recall::SearchFilter filter;
+  filter.now = state.last_call;
+  filter.tags = [&](const std::vector<std::string>& tags) {
+    return state.decide(tool::kSearch, bank->name(), tags).permitted;
+  };
+  SecretBytes plain;
+  bool full = false;
+  for (const Candidate& candidate : choose_memories(view, filter, context.memories)) {
+    if (full) {
+      ++context.memories_cut;
+      continue;
+    }
+    const vault::Memory memory = vault::open_memory(read, candidate.record, plain);
+    const std::uint64_t needed = count_tokens(memory.text) + 12;  // id, type, time
+    if (needed > tokens) {
+      full = true;
+      ++context.memories_cut;
+      continue;
+    }
+    tokens -= needed;
+    context.context_memories.push_back(
+        {vault::memory_id(bank->tag(), memory.first), std::string(memory.text), bank->name(),
+         static_cast<MemoryType>(memory.type), memory.mentioned, memory.importance});
+  }
+}
+
 }  // namespace
 
 ProjectContext MemoryService::project_context(std::uint64_t max_tokens, const std::string& bank,
@@ -83,6 +148,9 @@ ProjectContext MemoryService::project_context(std::uint64_t max_tokens, const st
       context.may.push_back(name);
     }
   }
+  context.arms = {"keyword", "graph"};
+  // Names get half of the room, memories what is left of all of it.
+  std::uint64_t memory_tokens = max_tokens / 2;
   std::set<std::string, std::less<>> seen;
   for (const std::string& name : banks.read) {
     if (!state.policy.decide_scope(state.request(tool::kRecall, name)).permitted) continue;
@@ -94,9 +162,10 @@ ProjectContext MemoryService::project_context(std::uint64_t max_tokens, const st
     vault::BankRead view = opened->read();
     context.erase_pending += view.head().erase_pending.size();
     add_keys(state.lines(opened), state, name, seen, context);
+    add_memories(state, opened, view, memory_tokens, context);
     state.log_read(opened, tool::kContext, decision.rule, 0, 0);
   }
-  cut_keys(context, max_tokens);
+  cut_keys(context, max_tokens - max_tokens / 2 + memory_tokens);
   for (const std::string& note : state.vault->lineage_notes()) context.notes.push_back(note);
   if (state.options.read_only) {
     context.notes.push_back("This process is read-only: it stores nothing and writes no audit.");

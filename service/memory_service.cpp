@@ -6,13 +6,13 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "policy/secret_scanner.h"
+#include "recall/tokens.h"
+#include "service/memory_words.h"
 #include "service/state.h"
 #include "vault/operations.h"
 
 namespace strongroom::service {
 namespace {
-
-constexpr std::size_t kMaxOperationId = 256;
 
 policy::ValueClass policy_class(vault::EntryClass entry_class) {
   return entry_class == vault::EntryClass::secret ? policy::ValueClass::secret
@@ -25,16 +25,6 @@ void check_key(std::string_view key) {
   if (!valid_utf8(key)) throw Error::invalid("key", "is not valid UTF-8");
 }
 
-void check_tags(const std::vector<std::string>& tags) {
-  if (tags.size() > kMaxTags) throw Error::invalid("tags", "has more than 64 tags");
-  for (std::size_t i = 0; i < tags.size(); ++i) {
-    const std::string field = "tags[" + std::to_string(i) + "]";
-    if (tags[i].empty()) throw Error::invalid(field, "must not be empty");
-    if (tags[i].size() > kMaxTagBytes) throw Error::too_large(field, tags[i].size(), kMaxTagBytes);
-    if (!valid_utf8(tags[i])) throw Error::invalid(field, "is not valid UTF-8");
-  }
-}
-
 void check_remember(const RememberRequest& request) {
   check_key(request.key);
   if (request.value.size() > kMaxValueBytes) {
@@ -42,14 +32,11 @@ void check_remember(const RememberRequest& request) {
   }
   if (!valid_utf8(request.value)) throw Error::invalid("value", "is not valid UTF-8");
   if (request.form == ValueForm::json) Json::parse(request.value, "value");
-  if (request.tags) check_tags(*request.tags);
+  if (request.tags) check_tag_list(*request.tags, "tags");
   if (request.ttl_seconds && (*request.ttl_seconds < 1 || *request.ttl_seconds > kMaxTtlSeconds)) {
     throw Error::invalid("ttl_seconds", "must be from 1 to " + std::to_string(kMaxTtlSeconds));
   }
-  if (request.operation_id.size() > kMaxOperationId) {
-    throw Error::too_large("operation_id", request.operation_id.size(), kMaxOperationId);
-  }
-  if (!valid_utf8(request.operation_id)) throw Error::invalid("operation_id", "is not valid UTF-8");
+  check_operation_id(request.operation_id);
 }
 
 struct Credential {
@@ -58,10 +45,7 @@ struct Credential {
 };
 
 [[noreturn]] void throw_credential(const Credential& found) {
-  throw Error::verbatim(Code::secret_detected,
-                        "Refused: " + found.field + " looks like a credential (" + found.kind +
-                            "). Remove it, or store it with agent_remember and class \"secret\". "
-                            "[secret_detected]");
+  throw Error::verbatim(Code::secret_detected, credential_text(found.field, found.kind));
 }
 
 // Names and tags are never secret, whatever the value's class is.
@@ -120,16 +104,7 @@ std::vector<std::string_view> tag_views(const std::vector<std::string>& tags) {
 }  // namespace
 
 std::uint64_t count_tokens(std::string_view text) noexcept {
-  std::uint64_t ascii = 0, others = 0;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x80) {
-      ++ascii;
-    } else if ((byte & 0xC0) != 0x80) {
-      ++others;
-    }
-  }
-  return (ascii + 3) / 4 + others;
+  return recall::count_tokens(text);
 }
 
 MemoryService::MemoryService(ServiceOptions options)
@@ -278,13 +253,6 @@ class Remember {
   vault::BankWrite write_;
   crypto::Hash32 payload_{};
 };
-
-policy::Decision read_only_denial() {
-  policy::Decision decision;
-  decision.rule = "read-only";
-  decision.reason = "this process was started read-only";
-  return decision;
-}
 
 }  // namespace
 

@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "base/wipe.h"
 #include "service/key_source.h"
+#include "service/memories.h"
 #include "service/project.h"
 
 namespace strongroom::service {
@@ -136,6 +137,12 @@ struct ForgetResult {
   Place place;
 };
 
+struct ContextMemory {
+  std::string id, text, bank;
+  MemoryType type = MemoryType::world;
+  TimeMs mentioned_at = 0;
+  double importance = 0.5;
+};
 struct ContextKey {
   std::string key;
   std::vector<std::string> tags;
@@ -149,6 +156,9 @@ struct ProjectContext {
   std::uint64_t entries = 0, memories = 0, secrets = 0;
   std::vector<ContextKey> keys;  // newest first, cut to the token budget
   std::uint64_t keys_cut = 0;
+  std::vector<ContextMemory> context_memories;  // importance >= .9 first, then newest; cut likewise
+  std::uint64_t memories_cut = 0;
+  std::vector<std::string> arms;  // of recall, that can run
   std::vector<std::string> may;  // tools the policy permits here
   std::string vault;             // "open", "locked", "no_vault"
   std::string unlock_hint;       // how to unlock; empty when open
@@ -175,6 +185,30 @@ class MemoryService {
   ForgetResult forget(const ForgetRequest& request);
   /// Newest first; nullopt: no such entry.
   std::optional<std::vector<Revision>> history(std::string_view key, const std::string& bank);
+
+  // ---- memories (memories.h)
+
+  /// One call is one transaction. A schema error in any item refuses all of it, naming
+  /// items[i].field; otherwise each item is judged alone.
+  RetainResult retain(const RetainRequest& request);
+  /// Throws invalid for an empty query or one over 500 tokens.
+  SearchResult search(const SearchRequest& request);
+  /// Throws not_found ("No memory found with id ...").
+  EditResult edit_memory(const EditRequest& request);
+  MemoryDetail get_memory(const GetMemoryRequest& request);
+  LinkResult link_memories(const LinkRequest& request);
+  ListMemoriesResult list_memories(const ListMemoriesRequest& request);
+  ListDocumentsResult list_documents(const std::string& bank);
+  ListTagsResult list_tags(const std::string& bank);
+  /// Forgets a document's memories and its name.
+  DeleteDocumentResult delete_document(const std::string& document_id, const std::string& bank);
+  MemoryBankStats bank_stats(const std::string& bank);
+  PurgeResult purge_memories(const PurgeRequest& request);
+  /// Banks that the policy lets this principal read.
+  std::vector<VisibleBank> visible_banks();
+  /// Throws denied where the policy does not permit create_bank; conflict when it exists.
+  VisibleBank create_bank(const std::string& name);
+
   /// `tools` are the names the caller serves; `may` is the permitted part. Never throws for a vault
   /// that is locked or missing: that is an answer here.
   ProjectContext project_context(std::uint64_t max_tokens, const std::string& bank,

@@ -85,8 +85,22 @@ void MemoryService::State::close_vault() {
   root_reads = 0;
   project_banks.reset();
   lists.clear();
+  indexes.clear();
   policy = policy::Policy::deny_all("the vault is not open");
   vault.reset();
+}
+
+recall::Index& MemoryService::State::index(const std::shared_ptr<vault::Bank>& bank) {
+  std::unique_ptr<recall::Index>& found = indexes[bank->id()];
+  if (!found) found = std::make_unique<recall::Index>(*bank, recall::IndexOptions{});
+  return *found;
+}
+
+policy::Decision MemoryService::State::decide(std::string_view tool, const std::string& bank,
+                                              const std::vector<std::string>& tags) const {
+  policy::Request asked = request(tool, bank);
+  asked.tags = {tags.begin(), tags.end()};
+  return policy.decide(asked);
 }
 
 policy::Request MemoryService::State::request(std::string_view tool, std::string_view bank) const {

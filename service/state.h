@@ -12,6 +12,8 @@
 
 #include "base/error.h"
 #include "policy/policy.h"
+#include "recall/analyzer.h"
+#include "recall/index.h"
 #include "service/memory_service.h"
 #include "vault/entries.h"
 #include "vault/vault.h"
@@ -20,7 +22,14 @@ namespace strongroom::service {
 
 namespace tool {
 inline constexpr std::string_view kRemember = "agent_remember", kRecall = "agent_recall",
-                                  kForget = "agent_forget", kContext = "get_project_context";
+                                  kForget = "agent_forget", kContext = "get_project_context",
+                                  kRetain = "retain", kSearch = "recall", kEdit = "memory_edit",
+                                  kGet = "memory_get", kLink = "memory_link",
+                                  kListMemories = "list_memories",
+                                  kListDocuments = "list_documents",
+                                  kDeleteDocument = "delete_document", kListTags = "list_tags",
+                                  kListBanks = "list_banks", kCreateBank = "create_bank",
+                                  kBankStats = "bank_stats", kPurge = "purge_memories";
 }
 
 /// Banks of a call: where it writes, and where it reads, in order.
@@ -93,6 +102,17 @@ struct MemoryService::State {
   std::size_t read_group(const vault::Bank& bank, std::string_view tool, std::string_view rule,
                          bool found);
 
+  // ---- memories
+  /// This process's cache of a bank's index. Lives until the vault is closed.
+  recall::Index& index(const std::shared_ptr<vault::Bank>& bank);
+  /// The policy's decision for memories with these tags (none: an untagged one).
+  policy::Decision decide(std::string_view tool, const std::string& bank,
+                          const std::vector<std::string>& tags) const;
+  vault::Trust trust() const {
+    if (options.source == "import") return vault::Trust::imported;
+    return options.source == "cli" ? vault::Trust::owner : vault::Trust::agent;
+  }
+
   // ---- listings (listing.cpp)
   const std::vector<vault::EntryLine>& lines(const std::shared_ptr<vault::Bank>& bank);
 
@@ -138,6 +158,8 @@ struct MemoryService::State {
     std::vector<vault::EntryLine> lines;
   };
   std::map<vault::BankId, CachedList> lists;
+  std::map<vault::BankId, std::unique_ptr<recall::Index>> indexes;
+  recall::Analyzer analyzer;
 
   std::optional<Project> project;
   std::optional<Banks> project_banks;  // until the project is looked up again or the vault changes

@@ -11,6 +11,7 @@
 #include "service/admin_state.h"
 #include "service/memory_service.h"
 #include "service/new_secret.h"
+#include "service/verify_index.h"
 #include "service/unlocker.h"
 #include "vault/verify.h"
 
@@ -123,6 +124,8 @@ VaultStatus VaultAdmin::status() {
     ++status.banks;
     status.entries += bank.entries;
     status.secrets += bank.secrets;
+    status.memories += bank.memories;
+    status.documents += bank.documents;
   }
   status.notes = vault.lineage_notes();
   if (!state_->options.read_only) vault.restore_reserve();
@@ -131,9 +134,18 @@ VaultStatus VaultAdmin::status() {
 
 VerifyOutcome VaultAdmin::verify(bool fast, const std::function<void(std::uint64_t)>& progress) {
   const vault::VerifyReport report = vault::verify_vault(
-      state_->open(), fast ? vault::VerifyDepth::fast : vault::VerifyDepth::full, progress);
-  VerifyOutcome outcome{report.banks,  report.records,     report.names,
-                        report.chunks, report.log_records, {}};
+      state_->open(), fast ? vault::VerifyDepth::fast : vault::VerifyDepth::full, progress,
+      verify_index);
+  VerifyOutcome outcome;
+  outcome.banks = report.banks;
+  outcome.records = report.records;
+  outcome.names = report.names;
+  outcome.chunks = report.chunks;
+  outcome.log_records = report.log_records;
+  outcome.memories = report.memories;
+  outcome.documents = report.documents;
+  outcome.links = report.links;
+  outcome.index_rows = report.index_rows;
   for (const vault::VerifyProblem& problem : report.problems) {
     outcome.problems.push_back({problem.code, problem.where, problem.text});
   }
@@ -155,6 +167,8 @@ std::vector<BankStatus> VaultAdmin::banks() {
     vault::BankRead view = opened->read();
     bank.entries = view.head().counts.entries;
     bank.secrets = view.head().counts.secrets;
+    bank.memories = view.head().counts.memories;
+    bank.documents = view.head().counts.documents;
     bank.generation = view.head().generation;
     bank.file_bytes = file_bytes(vault.bank_path(info.id));
     banks.push_back(std::move(bank));
@@ -262,8 +276,12 @@ namespace {
 
 // Tools and sources of this release; a principal is a label of the form local:NAME.
 bool exists(const policy::Policy::Named& named) {
-  static constexpr std::string_view kTools[] = {"agent_remember", "agent_recall", "agent_forget",
-                                                "get_project_context"};
+  static constexpr std::string_view kTools[] = {
+      "agent_remember", "agent_recall",  "agent_forget",    "get_project_context",
+      "retain",         "recall",        "memory_edit",     "memory_get",
+      "memory_link",    "list_memories", "list_documents",  "delete_document",
+      "list_tags",      "list_banks",    "create_bank",     "bank_stats",
+      "purge_memories"};
   static constexpr std::string_view kSources[] = {"cli", "mcp", "library", "import"};
   if (named.member == "principal") return named.name.rfind("local:", 0) == 0;
   if (named.member == "tool") {
@@ -332,7 +350,9 @@ constexpr Template kTemplates[] = {
   "rules": [
     {"id": "default", "effect": "permit", "principal": "local:*", "class": "normal"},
     {"id": "owner", "effect": "permit", "principal": "local:cli"},
-    {"id": "agents-read-only", "effect": "forbid", "principal": "local:mcp", "tool": ["agent_remember", "agent_forget"]}
+    {"id": "agents-read-only", "effect": "forbid", "principal": "local:mcp", "tool": [
+      "agent_remember", "agent_forget", "retain", "memory_edit", "memory_link", "delete_document",
+      "create_bank", "purge_memories"]}
   ]
 }
 )"},

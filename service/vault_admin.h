@@ -48,7 +48,8 @@ struct AdminOptions {
 struct BankStatus {
   std::string name, tag;
   TimeMs created = 0;
-  std::uint64_t entries = 0, secrets = 0, generation = 0, file_bytes = 0;
+  std::uint64_t entries = 0, secrets = 0, memories = 0, documents = 0, generation = 0,
+                file_bytes = 0;
 };
 
 struct VaultStatus {
@@ -61,7 +62,8 @@ struct VaultStatus {
   std::string opened_with;  // slot method
   std::uint64_t policy_version = 0, policy_rules = 0;
   std::string policy_problem;  // why everything is denied, or empty
-  std::uint64_t banks = 0, entries = 0, secrets = 0, erase_pending = 0;
+  std::uint64_t banks = 0, entries = 0, secrets = 0, memories = 0, documents = 0,
+                erase_pending = 0;
   std::string scoping;
   std::vector<std::string> notes;
 };
@@ -72,6 +74,7 @@ struct VerifyLine {
 };
 struct VerifyOutcome {
   std::uint64_t banks = 0, records = 0, names = 0, chunks = 0, log_records = 0;
+  std::uint64_t memories = 0, documents = 0, links = 0, index_rows = 0;
   std::vector<VerifyLine> problems;
 };
 

@@ -215,7 +215,7 @@ class List(CliTest):
         self.ok("set", "k", "value-not-shown", "--tag", "t")
         context = self.json("context")
         self.assertEqual(list(context), ["bank", "chosen_by", "reads", "counts", "keys", "keys_cut",
-                                         "may", "health", "notes"])
+                                         "memories", "memories_cut", "may", "health", "notes"])
         self.assertEqual(context["keys"][0]["key"], "k")
         self.assertEqual(context["health"]["vault"], "open")
         text = self.ok("context").decode()
@@ -249,7 +249,7 @@ class CommandLine(CliTest):
         self.fails(USAGE, "gett", "k", error="invalid", text='the nearest is "get"')
         self.fails(USAGE, "policy", "shw", error="invalid", text='the nearest is "show"')
         self.fails(USAGE, "get", "k", "--jsn", error="invalid", text='the nearest is "--json"')
-        for later in ("grant", "unlock", "recall", "retain", "backup", "serve", "undo"):
+        for later in ("grant", "unlock", "reflect", "backup", "serve", "undo"):
             self.fails(USAGE, later, error="invalid", text="is unknown")
 
     def test_values_in_the_wrong_place_are_not_repeated(self):

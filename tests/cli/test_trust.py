@@ -187,7 +187,7 @@ class Bank(CliTest):
         banks = json_lines(self.ok("bank", "ls", "--json"))
         self.assertEqual({bank["name"] for bank in banks}, {"global", "team"})
         self.assertEqual(list(banks[0]), ["name", "tag", "createdAt", "entries", "secrets",
-                                          "generation", "bytes"])
+                                          "memories", "documents", "generation", "bytes"])
         self.ok("set", "k", "team value", "--bank", "team")
         self.assertEqual(self.ok("get", "k", "--bank", "team"), b"team value")
         self.fails(NOT_FOUND, "get", "k")

@@ -114,7 +114,7 @@ class Status(CliTest):
         status = self.json("status")
         self.assertEqual(list(status), ["vault", "path", "anchor", "vault_id", "opened_with", "admin",
                                         "keys_locked", "policy", "scoping", "banks", "entries",
-                                        "secrets", "erase_pending", "notes"])
+                                        "secrets", "memories", "documents", "erase_pending", "notes"])
         self.assertEqual((status["vault"], status["opened_with"], status["banks"]),
                          ("open", "keyfile", 1))
         self.assertEqual(list(status["policy"]), ["version", "rules", "problem"])

@@ -35,7 +35,8 @@ async function connect() {
 async function tools(client) {
   const { tools } = await client.listTools();
   assert.deepEqual(tools.map((tool) => tool.name).sort(),
-    ['agent_forget', 'agent_recall', 'agent_remember', 'get_project_context']);
+    ['agent_forget', 'agent_recall', 'agent_remember', 'get_project_context', 'memory_edit',
+      'memory_get', 'memory_link', 'recall', 'retain']);
   const call = (name, args) => client.callTool({ name, arguments: args });
   const key = `from ${which}`;
 
@@ -58,6 +59,17 @@ async function tools(client) {
   const context = await call('get_project_context', {});
   assert.equal(context.structuredContent.health.vault, 'open');
   assert.ok(context.structuredContent.keys.some((entry) => entry.key === key));
+
+  const fact = `The lighthouse of ${which} clients was painted green`;
+  const retained = await call('retain', { items: [{ content: fact }] });
+  assert.equal(retained.content[0].text, '1 memory stored.');
+  const [{ id }] = retained.structuredContent.items;
+  const found = await call('recall', { query: `what colour has the lighthouse of ${which} clients?` });
+  assert.ok(found.structuredContent.results.some((result) => result.id === id));
+  assert.equal((await call('memory_get', { id })).content[0].text, fact);
+  const gone = await call('memory_edit', { op: 'forget', id });
+  assert.equal(gone.structuredContent.status, 'deleted');
+  assert.equal((await call('memory_get', { id })).isError, true);
 
   assert.equal((await call('agent_forget', { key })).content[0].text, `Forgot "${key}"`);
   assert.equal((await call('agent_recall', { key })).isError, true);

@@ -1,0 +1,294 @@
+// Lists and numbers of a bank's memories, documents and tags, and the banks themselves.
+#include <algorithm>
+#include <charconv>
+
+#include "base/error.h"
+#include "service/memory_words.h"
+#include "service/project.h"
+#include "vault/documents.h"
+
+namespace strongroom::service {
+namespace {
+
+constexpr const char* kNarrowed = "The policy may leave some out of this list.";
+
+// Said whenever the policy could leave something out: were it said only when it does, the note
+// would tell what there is.
+void note_narrowed(const MemoryService::State& state, std::string_view tool,
+                   const std::string& bank, std::vector<std::string>& notes) {
+  if (state.policy.narrows_listing(state.request(tool, bank))) notes.push_back(kNarrowed);
+}
+
+// A cursor is the last memory of a page behind a version letter.
+std::string encode_cursor(vault::RecordId last) {
+  return "m" + std::to_string(last);
+}
+
+vault::RecordId decode_cursor(const std::string& cursor) {
+  vault::RecordId last = 0;
+  const char* const end = cursor.data() + cursor.size();
+  if (!cursor.empty() && cursor.front() == 'm') {
+    const auto [at, error] = std::from_chars(cursor.data() + 1, end, last);
+    if (error == std::errc() && at == end && last > 0) return last;
+  }
+  throw Error::invalid("cursor", "is not one that an earlier page gave");
+}
+
+bool has_type(const std::vector<MemoryType>& types, vault::MemoryType type) {
+  return types.empty() ||
+         std::find(types.begin(), types.end(), static_cast<MemoryType>(type)) != types.end();
+}
+
+// The newest revision of each memory, newest memory first; false stops.
+void for_each_newest_first(vault::BankRead& view, vault::RecordId below,
+                           const std::function<bool(const vault::Memory&)>& visit) {
+  SecretBytes plain;
+  for (vault::RecordId id = std::min(below, view.head().next_record_id) - 1; id > 0; --id) {
+    const auto row = view.txn().get(vault::Table::records, vault::IntegerKey(id).view());
+    if (!row || vault::read_envelope(*row).kind != vault::Kind::memory) continue;
+    const auto found = vault::find_memory(view, id, plain);
+    if (found && found->memory && !visit(*found->memory)) return;
+  }
+}
+
+ListedMemory listed(const vault::Memory& memory, std::vector<std::string> tags,
+                    const vault::Bank& bank, TimeMs now) {
+  ListedMemory line;
+  line.id = vault::memory_id(bank.tag(), memory.first);
+  line.text = memory.text;
+  line.document_id = memory.document;
+  line.bank = bank.name();
+  line.type = static_cast<MemoryType>(memory.type);
+  line.tags = std::move(tags);
+  line.mentioned_at = memory.mentioned;
+  line.updated = memory.updated;
+  line.importance = memory.importance;
+  line.valid = memory.current(now);
+  return line;
+}
+
+}  // namespace
+
+ListMemoriesResult MemoryService::list_memories(const ListMemoriesRequest& request) {
+  if (request.limit > kMaxListLimit) throw Error::invalid("limit", "must be from 1 to 1000");
+  check_tag_list(request.tags, "tags");
+  const vault::RecordId below =
+      request.cursor.empty() ? ~vault::RecordId{0} : decode_cursor(request.cursor);
+  State& state = *state_;
+  return state.call(tool::kListMemories, [&]() -> ListMemoriesResult {
+    const Banks banks = state.resolve(request.bank);
+    ListMemoriesResult result;
+    result.bank = banks.write;
+    result.notes = banks.notes;
+    policy::Decision scope;
+    const auto bank = open_for_listing(state, banks, tool::kListMemories, scope);
+    if (!bank) return result;
+    vault::BankRead view = bank->read();
+    TagDecisions decisions(state, tool::kListMemories, bank->name());
+    vault::RecordId last = 0;
+    for_each_newest_first(view, below, [&](const vault::Memory& memory) {
+      if (!request.include_invalid && !memory.current(state.last_call)) return true;
+      if (!has_type(request.types, memory.type)) return true;
+      std::vector<std::string> tags = memory.tags();
+      if (!tags_match(tags, request.tags, request.tags_match) || !decisions.permits(tags)) {
+        return true;
+      }
+      if (request.limit != 0 && result.memories.size() == request.limit) {
+        result.cursor = encode_cursor(last);
+        return false;
+      }
+      last = memory.first;
+      result.memories.push_back(listed(memory, std::move(tags), *bank, state.last_call));
+      return true;
+    });
+    note_narrowed(state, tool::kListMemories, bank->name(), result.notes);
+    state.log_read(bank, tool::kListMemories, scope.rule, 0, 0);
+    return result;
+  });
+}
+
+ListDocumentsResult MemoryService::list_documents(const std::string& bank_name) {
+  State& state = *state_;
+  return state.call(tool::kListDocuments, [&]() -> ListDocumentsResult {
+    const Banks banks = state.resolve(bank_name);
+    ListDocumentsResult result;
+    result.bank = banks.write;
+    result.notes = banks.notes;
+    policy::Decision scope;
+    const auto bank = open_for_listing(state, banks, tool::kListDocuments, scope);
+    if (!bank) return result;
+    vault::BankRead view = bank->read();
+    TagDecisions decisions(state, tool::kListDocuments, bank->name());
+    for (vault::Document& document : vault::list_documents(view)) {
+      if (!decisions.permits(document.tags)) continue;
+      result.documents.push_back({std::move(document.name), bank->name(), document.parts,
+                                  std::move(document.tags), document.created, document.updated});
+    }
+    note_narrowed(state, tool::kListDocuments, bank->name(), result.notes);
+    state.log_read(bank, tool::kListDocuments, scope.rule, 0, 0);
+    return result;
+  });
+}
+
+// ---- what the index counts
+
+namespace {
+
+// Current memories by what they have in the index; no record is opened.
+template <class Visit>
+void for_each_current(recall::IndexView& view, TimeMs now, const Visit& visit) {
+  for (recall::Row row = 1; row < view.row_end(); ++row) {
+    if (!view.live(row)) continue;
+    const recall::RowAttributes attributes = view.attributes(row);
+    // A memory is counted by its first passage.
+    if (attributes.passage != 0) continue;
+    if (attributes.timed && view.times(row).expires <= now) continue;
+    visit(attributes);
+  }
+}
+
+}  // namespace
+
+ListTagsResult MemoryService::list_tags(const std::string& bank_name) {
+  State& state = *state_;
+  return state.call(tool::kListTags, [&]() -> ListTagsResult {
+    const Banks banks = state.resolve(bank_name);
+    ListTagsResult result;
+    result.bank = banks.write;
+    result.notes = banks.notes;
+    policy::Decision scope;
+    const auto bank = open_for_listing(state, banks, tool::kListTags, scope);
+    if (!bank) return result;
+    vault::BankRead read = bank->read();
+    recall::IndexView view(state.index(bank), read);
+    std::vector<std::uint64_t> of_set(view.tag_set_count() + 1);
+    for_each_current(view, state.last_call,
+                     [&](const recall::RowAttributes& row) { ++of_set.at(row.tag_set); });
+    std::map<std::string, std::uint64_t> counts;
+    for (std::size_t set = 1; set < of_set.size(); ++set) {
+      if (of_set[set] == 0) continue;
+      const std::vector<std::string> tags = view.tag_set(static_cast<recall::TagSet>(set));
+      if (!state.decide(tool::kListTags, bank->name(), tags).permitted) continue;
+      for (const std::string& tag : tags) counts[tag] += of_set[set];
+    }
+    for (const auto& [tag, memories] : counts) result.tags.push_back({tag, memories});
+    std::stable_sort(
+        result.tags.begin(), result.tags.end(),
+        [](const ListedTag& a, const ListedTag& b) { return a.memories > b.memories; });
+    note_narrowed(state, tool::kListTags, bank->name(), result.notes);
+    state.log_read(bank, tool::kListTags, scope.rule, 0, 0);
+    return result;
+  });
+}
+
+MemoryBankStats MemoryService::bank_stats(const std::string& bank_name) {
+  State& state = *state_;
+  return state.call(tool::kBankStats, [&]() -> MemoryBankStats {
+    const Banks banks = state.resolve(bank_name);
+    MemoryBankStats stats;
+    stats.bank = banks.write;
+    stats.notes = banks.notes;
+    policy::Decision scope;
+    const auto bank = open_for_listing(state, banks, tool::kBankStats, scope);
+    if (!bank) return stats;
+    vault::BankRead read = bank->read();
+    recall::IndexView view(state.index(bank), read);
+    const vault::BankHead& head = read.head();
+    stats.tag = bank->tag();
+    stats.entries = head.counts.entries;
+    stats.memories = head.counts.memories;
+    stats.documents = head.counts.documents;
+    stats.links = head.counts.links;
+    stats.erase_pending = head.erase_pending.size();
+    const recall::IndexState index = view.state();
+    stats.rows = index.rows;
+    stats.live_rows = index.live_rows;
+    stats.dead_rows = index.dead_rows;
+    stats.segments = index.segments;
+    stats.merges_running = index.merges_running;
+    stats.tail_rows = index.tail_rows;
+    stats.garbage_blocks = index.garbage_blocks;
+    stats.tag_sets = view.tag_set_count();
+    stats.speakers = view.speaker_count();
+    for_each_current(view, state.last_call, [&](const recall::RowAttributes& row) {
+      ++stats.by_type[std::string(memory_type_name(static_cast<MemoryType>(row.type)))];
+    });
+    state.log_read(bank, tool::kBankStats, scope.rule, 0, 0);
+    return stats;
+  });
+}
+
+// ---- banks
+
+namespace {
+
+VisibleBank visible(vault::Bank& bank) {
+  vault::BankRead view = bank.read();
+  const vault::BankCounts& counts = view.head().counts;
+  VisibleBank seen;
+  seen.name = bank.name();
+  seen.tag = bank.tag();
+  seen.entries = counts.entries;
+  seen.memories = counts.memories;
+  seen.documents = counts.documents;
+  return seen;
+}
+
+// The bank that a call without one uses; empty when that is refused here.
+std::string default_bank(MemoryService::State& state) {
+  try {
+    return state.resolve({}).write;
+  } catch (const Error& error) {
+    if (error.code() != Code::denied) throw;
+    return {};
+  }
+}
+
+}  // namespace
+
+std::vector<VisibleBank> MemoryService::visible_banks() {
+  State& state = *state_;
+  return state.call(tool::kListBanks, [&]() -> std::vector<VisibleBank> {
+    const policy::Decision decision =
+        state.policy.decide_scope(state.request(tool::kListBanks, vault::kGlobalBank));
+    const std::string usual = default_bank(state);
+    std::vector<VisibleBank> banks;
+    bool any = false;
+    for (const vault::BankInfo& info : state.vault->list_banks()) {
+      const auto opens = [&](std::string_view name) {
+        return state.policy.decide_scope(state.request(name, info.name)).permitted;
+      };
+      if (!opens(tool::kListBanks)) continue;
+      any = true;
+      if (!opens(tool::kRecall) && !opens(tool::kSearch)) continue;
+      const auto bank = state.open(info.name);
+      if (!bank) continue;
+      banks.push_back(visible(*bank));
+      banks.back().is_default = info.name == usual;
+      state.log_read(bank, tool::kListBanks, decision.rule, 0, 0);
+    }
+    if (!any) state.deny(std::string(vault::kGlobalBank), tool::kListBanks, decision);
+    return banks;
+  });
+}
+
+VisibleBank MemoryService::create_bank(const std::string& name) {
+  if (!valid_bank_name(name)) {
+    throw Error::invalid("bank", "must be 1 to 256 bytes of text without control characters");
+  }
+  State& state = *state_;
+  return state.call(tool::kCreateBank, [&]() -> VisibleBank {
+    const std::string global(vault::kGlobalBank);
+    if (state.options.read_only) state.deny(global, tool::kCreateBank, read_only_denial());
+    const policy::Decision decision = state.decide(tool::kCreateBank, name, {});
+    if (!decision.permitted) state.deny(global, tool::kCreateBank, decision);
+    if (state.vault->find_bank(name)) {
+      throw Error(Code::conflict, "There is a bank of that name already.");
+    }
+    const auto bank =
+        state.vault->create_bank(name, {}, state.event(tool::kCreateBank, decision.rule));
+    return visible(*bank);
+  });
+}
+
+}  // namespace strongroom::service

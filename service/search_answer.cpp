@@ -1,0 +1,222 @@
+#include "service/search_answer.h"
+
+#include <algorithm>
+#include <unordered_set>
+
+#include "base/utf8.h"
+#include "recall/splitter.h"
+#include "recall/tokens.h"
+#include "service/memory_words.h"
+
+namespace strongroom::service {
+namespace {
+
+constexpr double kApply = 0.6, kHint = 0.4;
+
+std::string band_of(double score) {
+  return score >= kApply ? "apply" : score >= kHint ? "hint" : "weak";
+}
+
+// The longest prefix of at most `tokens`; found by halving, since tokens only grow.
+std::string_view token_prefix(std::string_view text, std::uint64_t tokens) {
+  std::size_t low = 0, high = text.size();
+  while (low < high) {
+    const std::size_t middle = (low + high + 1) / 2;
+    if (recall::count_tokens(utf8_prefix(text, middle)) <= tokens) {
+      low = middle;
+    } else {
+      high = middle - 1;
+    }
+  }
+  return utf8_prefix(text, low);
+}
+
+class Answer {
+ public:
+  Answer(MemoryService::State& state, const SearchRequest& request,
+         std::vector<std::unique_ptr<SearchedBank>>& banks, SearchResult& result)
+      : state_(state), request_(request), banks_(banks), result_(result) {}
+
+  void add_all(const std::vector<Ranked>& ranked) {
+    const std::size_t count = std::min(ranked.size(), request_.limit);
+    bool open = request_.max_tokens > 0;
+    std::uint64_t chunk_tokens = request_.include_chunks.value_or(0);
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!open && (chunk_tokens == 0 || !request_.include_chunks)) {
+        ++result_.cut_results;
+        continue;
+      }
+      FoundMemory found = load(ranked[i]);
+      // Chosen before the token cut: a caller that asks for chunks alone gets them.
+      if (request_.include_chunks) add_chunk(found, chunk_tokens);
+      if (!open || !fits(found)) {
+        open = false;
+        ++result_.cut_results;
+        continue;
+      }
+      open = !found.truncated;
+      result_.tokens += recall::count_tokens(found.text);
+      banks_[ranked[i].bank]->shown.push_back({first_, found.text.size()});
+      result_.results.push_back(std::move(found));
+    }
+    add_entities();
+  }
+
+  void add_trace(const std::vector<Ranked>& ranked) {
+    SearchTrace trace;
+    for (const auto& bank : banks_) {
+      const recall::SearchOutcome& outcome = bank->outcome;
+      for (const recall::SearchedTerm& term : outcome.terms) {
+        trace.terms.push_back({term.term, term.live_rows, term.idf, term.corrected_to});
+      }
+      for (const std::string& name : outcome.speakers_named) trace.speakers.push_back(name);
+      trace.attainable = std::max(trace.attainable, outcome.attainable);
+      trace.postings += outcome.postings;
+      trace.timings_us.emplace_back("keyword", outcome.lexical_ns / 1000);
+      trace.timings_us.emplace_back("graph", outcome.structure_ns / 1000);
+    }
+    const std::size_t count = std::min<std::size_t>(ranked.size(), 50);
+    for (std::size_t i = 0; i < count; ++i) {
+      SecretBytes plain;
+      SearchedBank& bank = *banks_[ranked[i].bank];
+      const vault::Memory memory = vault::open_memory(bank.read, ranked[i].hit.record, plain);
+      const std::string id = vault::memory_id(bank.bank->tag(), memory.first);
+      trace.keyword.push_back({id, ranked[i].hit.keyword});
+      trace.graph.push_back({id, ranked[i].hit.graph});
+      trace.final.push_back({id, ranked[i].hit.final});
+    }
+    const auto by_value = [](const SearchTraceHit& a, const SearchTraceHit& b) {
+      return a.value > b.value;
+    };
+    std::stable_sort(trace.keyword.begin(), trace.keyword.end(), by_value);
+    std::stable_sort(trace.graph.begin(), trace.graph.end(), by_value);
+    result_.trace = std::move(trace);
+  }
+
+ private:
+  FoundMemory load(const Ranked& ranked) {
+    SearchedBank& bank = *banks_[ranked.bank];
+    const recall::Hit& hit = ranked.hit;
+    const vault::Memory memory = vault::open_memory(bank.read, hit.record, plain_);
+    if (hit.row < memory.row || hit.row - memory.row >= memory.rows) {
+      vault::throw_corrupt("a row of the index and its memory disagree");
+    }
+    first_ = memory.first;
+    FoundMemory found = describe(memory, *bank.bank, state_.last_call);
+    found.text = memory.text;
+    set_validity(bank, memory, hit, found);
+    if (memory.rows > 1) set_window(memory, hit, found);
+    set_scores(hit, found);
+    return found;
+  }
+
+  // A row that was closed belongs to a revision that no longer holds; as_of asks for just that.
+  void set_validity(SearchedBank& bank, const vault::Memory& memory, const recall::Hit& hit,
+                    FoundMemory& found) {
+    if (request_.as_of) {
+      found.valid = true;
+      return;
+    }
+    if (!hit.attributes.closed) return;
+    found.valid = false;
+    SecretBytes plain;
+    const auto newest = vault::find_memory(bank.read, memory.first, plain);
+    if (newest && newest->memory && newest->memory->superseded_by != 0) {
+      found.superseded_by = vault::memory_id(bank.bank->tag(), newest->memory->superseded_by);
+    }
+  }
+
+  static void set_window(const vault::Memory& memory, const recall::Hit& hit, FoundMemory& found) {
+    const std::vector<recall::Span> passages = recall::split_passages(memory.text);
+    const std::size_t passage = hit.row - memory.row;
+    if (passage >= passages.size()) {
+      vault::throw_corrupt("a row of the index and its memory disagree");
+    }
+    found.window = {passages[passage].offset, passages[passage].end()};
+  }
+
+  void set_scores(const recall::Hit& hit, FoundMemory& found) const {
+    const auto ran = [&](std::string_view arm) {
+      return request_.arms.empty() ||
+             std::find(request_.arms.begin(), request_.arms.end(), arm) != request_.arms.end();
+    };
+    found.score = shown_score(hit.final);
+    if (ran("keyword")) found.keyword = hit.keyword;
+    if (ran("graph")) found.graph = hit.graph;
+    found.prior = {hit.similarity,  hit.prior.weight, hit.prior.recency,
+                   hit.prior.scope, hit.prior.access, hit.prior.type};
+    found.band = band_of(found.score);
+  }
+
+  // The list ends at the first text that does not fit; the very first one comes shortened.
+  bool fits(FoundMemory& found) {
+    const std::uint64_t tokens = recall::count_tokens(found.text);
+    if (result_.tokens + tokens <= request_.max_tokens) return true;
+    if (!result_.results.empty()) return false;
+    found.text = std::string(token_prefix(found.text, request_.max_tokens));
+    found.truncated = true;
+    return !found.text.empty();
+  }
+
+  void add_chunk(const FoundMemory& found, std::uint64_t& tokens_left) {
+    if (found.chunk_id.empty() || tokens_left == 0) return;
+    FoundChunk chunk;
+    chunk.id = found.chunk_id;
+    chunk.chunk_index = found.chunk_index;
+    const std::uint64_t tokens = recall::count_tokens(found.text);
+    chunk.truncated = tokens > tokens_left;
+    chunk.text = chunk.truncated ? std::string(token_prefix(found.text, tokens_left)) : found.text;
+    tokens_left = chunk.truncated ? 0 : tokens_left - tokens;
+    result_.chunks.push_back(std::move(chunk));
+  }
+
+  void add_entities() {
+    if (!request_.include_entities) return;
+    std::uint64_t left = *request_.include_entities;
+    std::unordered_set<std::string> seen;
+    for (const FoundMemory& found : result_.results) {
+      for (const std::string& name : found.entities) {
+        if (!seen.insert(found.bank + "\n" + name).second) continue;
+        const std::uint64_t tokens = recall::count_tokens(name);
+        if (tokens > left) return;
+        left -= tokens;
+        result_.entities.push_back({entity_id(found.bank, name), name, {}});
+      }
+    }
+  }
+
+  // Of the bank and the name alone, so that it is the same in every answer; keyed, so that it tells
+  // nobody else the name.
+  std::string entity_id(const std::string& bank_name, const std::string& name) const {
+    for (const auto& bank : banks_) {
+      if (bank->bank->name() != bank_name) continue;
+      const crypto::Hash16 hash =
+          bank->bank->name_hash(vault::Kind::entity, recall::normalized(name));
+      return bank->bank->tag() + "-e" + vault::hex({hash.data(), 6});
+    }
+    return {};
+  }
+
+  MemoryService::State& state_;
+  const SearchRequest& request_;
+  std::vector<std::unique_ptr<SearchedBank>>& banks_;
+  SearchResult& result_;
+  SecretBytes plain_;
+  vault::RecordId first_ = 0;
+};
+
+}  // namespace
+
+double shown_score(double score) {
+  return std::min(score, 1.0);
+}
+
+void build_answer(MemoryService::State& state, const SearchRequest& request,
+                  std::vector<std::unique_ptr<SearchedBank>>& banks,
+                  const std::vector<Ranked>& ranked, SearchResult& result) {
+  Answer answer(state, request, banks, result);
+  answer.add_all(ranked);
+  if (request.trace) answer.add_trace(ranked);
+}
+
+}  // namespace strongroom::service

@@ -1,0 +1,271 @@
+// recall by a question: which banks, which rows may be seen, ranking, and what is shown.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/error.h"
+#include "base/json.h"
+#include "base/utf8.h"
+#include "recall/search.h"
+#include "recall/splitter.h"
+#include "recall/tokens.h"
+#include "service/memory_words.h"
+#include "service/search_answer.h"
+#include "service/state.h"
+
+namespace strongroom::service {
+namespace {
+
+// The project's own memories go before the shared ones where both answer alike.
+constexpr double kProjectPrior = 1.05;
+// Scores below this share of the best end the list.
+constexpr double kFallOff = 0.35;
+
+void check_group(const TagGroup& group, int depth, std::size_t& tags) {
+  if (depth > kMaxTagGroupDepth) {
+    throw Error::invalid("tag_groups", "is nested deeper than 16 levels");
+  }
+  tags += group.tags.size();
+  for (const TagGroup& part : group.parts) check_group(part, depth + 1, tags);
+}
+
+void check_share(double value, const char* field) {
+  if (!(value >= 0 && value <= 1)) throw Error::invalid(field, "must be from 0 to 1");
+}
+
+void check_search(const SearchRequest& request) {
+  if (!valid_utf8(request.query)) throw Error::invalid("query", "is not valid UTF-8");
+  if (request.query.find_first_not_of(" \t\r\n") == std::string::npos) {
+    throw Error::invalid("query", "must not be empty");
+  }
+  const std::uint64_t tokens = recall::count_tokens(request.query);
+  if (tokens > kMaxQueryTokens) {
+    throw Error::invalid("query", "is " + std::to_string(tokens) + " tokens, limit " +
+                                      std::to_string(kMaxQueryTokens));
+  }
+  if (request.limit < 1 || request.limit > kMaxResults) {
+    throw Error::invalid("limit", "must be from 1 to 200");
+  }
+  check_share(request.min_score, "min_score");
+  if (request.min_scores.keyword) check_share(*request.min_scores.keyword, "min_scores.keyword");
+  if (request.min_scores.final) check_share(*request.min_scores.final, "min_scores.final");
+  if (request.min_scores.semantic) {
+    throw Error(
+        Code::unsupported,
+        "Unsupported: min_scores.semantic needs vectors, which this release does not have.");
+  }
+  if (request.window_start && request.window_end && *request.window_start > *request.window_end) {
+    throw Error::invalid("temporal_window", "ends before it starts");
+  }
+  std::size_t tags = request.tags.size();
+  for (const TagGroup& group : request.tag_groups) check_group(group, 1, tags);
+  if (tags > kMaxFilterTags) {
+    throw Error::invalid("tags", "has more than 10000 tags, groups included");
+  }
+  for (const std::string& arm : request.arms) {
+    if (arm != "keyword" && arm != "graph") {
+      throw Error::invalid("arms", "knows keyword and graph in this release");
+    }
+  }
+}
+
+bool group_passes(const TagGroup& group, const std::vector<std::string>& tags) {
+  const auto passes = [&](const TagGroup& part) { return group_passes(part, tags); };
+  switch (group.kind) {
+    case TagGroup::Kind::leaf: return tags_match(tags, group.tags, group.match);
+    case TagGroup::Kind::all_of: return std::all_of(group.parts.begin(), group.parts.end(), passes);
+    case TagGroup::Kind::any_of: return std::any_of(group.parts.begin(), group.parts.end(), passes);
+    case TagGroup::Kind::none_of:
+      return std::none_of(group.parts.begin(), group.parts.end(), passes);
+  }
+  return false;
+}
+
+std::size_t candidates(const SearchRequest& request) {
+  static constexpr std::size_t kDepth[] = {100, 300, 1000};
+  return std::max(kDepth[static_cast<std::size_t>(request.budget)], request.limit);
+}
+
+class Search {
+ public:
+  Search(MemoryService::State& state, const SearchRequest& request)
+      : state_(state), request_(request) {}
+
+  SearchResult run() {
+    const Banks banks = find_banks();
+    result_.notes = banks.notes;
+    result_.as_of = request_.as_of.value_or(state_.last_call);
+    for (std::size_t i = 0; i < banks.read.size(); ++i) search_bank(banks, i);
+    std::stable_sort(ranked_.begin(), ranked_.end(),
+                     [](const Ranked& a, const Ranked& b) { return a.hit.final > b.hit.final; });
+    if (!ranked_.empty()) result_.best_score = shown_score(ranked_.front().hit.final);
+    apply_scores();
+    build_answer(state_, request_, searched_, ranked_, result_);
+    report_arms();
+    log_reads();
+    return std::move(result_);
+  }
+
+ private:
+  Banks find_banks() {
+    if (request_.scope.empty()) return state_.resolve(request_.bank);
+    if (!request_.bank.empty()) {
+      throw Error::invalid("scope", "and bank cannot both be given");
+    }
+    Banks all;
+    for (const std::string& part : request_.scope) {
+      const bool own = part == "project" || part == "bank";
+      const Banks found = state_.resolve(own ? std::string() : part);
+      const std::string& name = found.write;
+      if (std::find(all.read.begin(), all.read.end(), name) != all.read.end()) continue;
+      all.read.push_back(name);
+      all.may_create = all.may_create || found.may_create;
+      for (const std::string& note : found.notes) all.notes.push_back(note);
+    }
+    all.write = all.read.front();
+    return all;
+  }
+
+  void search_bank(const Banks& banks, std::size_t i) {
+    const std::string& name = banks.read[i];
+    const policy::Request asked = state_.request(tool::kSearch, name);
+    const policy::Decision scope = state_.policy.decide_scope(asked);
+    if (!scope.permitted) {
+      if (i == 0) state_.deny(name, tool::kSearch, scope);
+      result_.notes.push_back("The bank " + json_quoted(name) + " may not be read here.");
+      return;
+    }
+    const auto bank = state_.open(name);
+    if (!bank) {
+      const bool expected = banks.may_create && (request_.scope.empty() || name == banks.write ||
+                                                 name == vault::kGlobalBank);
+      if (!expected) state_.throw_unknown_bank(name);
+      result_.banks.push_back(name);
+      return;
+    }
+    result_.banks.push_back(name);
+    SearchedBank& searched = *searched_.emplace_back(std::make_unique<SearchedBank>(state_, bank));
+    searched.rule = scope.rule;
+    recall::SearchQuery query;
+    query.text = request_.query;
+    query.filter = filter(name, asked);
+    query.candidates = candidates(request_);
+    query.lexical = arm_runs("keyword");
+    query.structure = arm_runs("graph");
+    query.query_time = request_.query_timestamp.value_or(request_.as_of.value_or(state_.last_call));
+    query.scope_prior = banks.read.size() > 1 && i == 0 ? kProjectPrior : 1.0;
+    query.prefer_observations = request_.prefer_observations;
+    searched.outcome = recall::search(searched.view, state_.analyzer, query);
+    for (const recall::Hit& hit : searched.outcome.hits) {
+      ranked_.push_back({hit, searched_.size() - 1});
+    }
+  }
+
+  recall::SearchFilter filter(const std::string& bank, const policy::Request& asked) const {
+    recall::SearchFilter filter;
+    filter.now = state_.last_call;
+    filter.as_of = request_.as_of;
+    filter.include_invalid = request_.include_invalid;
+    filter.permanent = request_.permanent;
+    if (!request_.types.empty() || request_.permanent) filter.types = 0;
+    for (const MemoryType type : request_.types) {
+      filter.types = static_cast<std::uint8_t>(filter.types | 1u << static_cast<unsigned>(type));
+    }
+    if (request_.window_start || request_.window_end) {
+      filter.window = {request_.window_start.value_or(INT64_MIN),
+                       request_.window_end.value_or(INT64_MAX)};
+    }
+    const bool by_policy = state_.policy.narrows_listing(asked);
+    const bool by_tags = !request_.tags.empty() || request_.tags_match == TagMatch::exact ||
+                         !request_.tag_groups.empty();
+    if (by_policy || by_tags) {
+      filter.tags = [this, bank, by_policy](const std::vector<std::string>& tags) {
+        if (by_policy && !state_.decide(tool::kSearch, bank, tags).permitted) return false;
+        return tags_match(tags, request_.tags, request_.tags_match) &&
+               std::all_of(request_.tag_groups.begin(), request_.tag_groups.end(),
+                           [&](const TagGroup& group) { return group_passes(group, tags); });
+      };
+    }
+    return filter;
+  }
+
+  bool arm_runs(std::string_view arm) const {
+    return request_.arms.empty() ||
+           std::find(request_.arms.begin(), request_.arms.end(), arm) != request_.arms.end();
+  }
+
+  // What is good enough, and where the list ends for falling far below the best.
+  void apply_scores() {
+    const bool any = !ranked_.empty();
+    const double floor = std::max(request_.min_score, request_.min_scores.final.value_or(0));
+    const double best = any ? ranked_.front().hit.final : 0;
+    const double end = request_.min_score > 0 ? best * kFallOff : 0;
+    std::erase_if(ranked_, [&](const Ranked& ranked) {
+      return shown_score(ranked.hit.final) < floor || ranked.hit.final < end ||
+             ranked.hit.keyword < request_.min_scores.keyword.value_or(0);
+    });
+    result_.abstained = ranked_.empty() && request_.min_score > 0;
+  }
+
+  void report_arms() {
+    std::uint64_t matched = 0;
+    bool cut = false;
+    for (const auto& searched : searched_) {
+      matched += searched->outcome.matched;
+      cut = cut || searched->outcome.cut;
+    }
+    for (const char* const name : {"keyword", "graph"}) {
+      ArmReport arm;
+      arm.name = name;
+      arm.state = arm_runs(name) ? "ran" : "off";
+      arm.candidates = arm_runs(name) ? matched : 0;
+      arm.cut = arm_runs(name) && cut;
+      if (arm.cut) {
+        arm.reason = "More memories matched than budget looks at (" +
+                     std::to_string(candidates(request_)) + ").";
+      }
+      result_.arms.push_back(std::move(arm));
+    }
+    for (const char* const name : {"semantic", "temporal"}) {
+      result_.arms.push_back({name, "unavailable", "Not in this release.", 0, false});
+    }
+    const bool words = std::any_of(searched_.begin(), searched_.end(), [](const auto& searched) {
+      return searched->outcome.attainable > 0;
+    });
+    if (!searched_.empty() && !words) {
+      result_.notes.push_back(
+          "Nothing to look for: the query has only common words, or nothing is stored here.");
+    }
+  }
+
+  // Which memories were read, by whom; with nothing found, that something was asked.
+  void log_reads() {
+    for (std::size_t i = 0; i < searched_.size(); ++i) {
+      bool any = false;
+      for (const ShownMemory& shown : searched_[i]->shown) {
+        state_.log_read(searched_[i]->bank, tool::kSearch, searched_[i]->rule, shown.first,
+                        shown.bytes);
+        any = true;
+      }
+      if (!any) state_.log_read(searched_[i]->bank, tool::kSearch, searched_[i]->rule, 0, 0);
+    }
+  }
+
+  MemoryService::State& state_;
+  const SearchRequest& request_;
+  SearchResult result_;
+  std::vector<std::unique_ptr<SearchedBank>> searched_;
+  std::vector<Ranked> ranked_;
+};
+
+}  // namespace
+
+SearchResult MemoryService::search(const SearchRequest& request) {
+  check_search(request);
+  State& state = *state_;
+  return state.call(tool::kSearch, [&] { return Search(state, request).run(); });
+}
+
+}  // namespace strongroom::service
