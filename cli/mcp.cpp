@@ -26,14 +26,18 @@ std::string principal(const std::optional<std::string>& name) {
   return "local:" + std::string(rest);
 }
 
+constexpr std::uint64_t kMinCacheMiB = 1, kMaxCacheMiB = 65'536;
+
 struct McpOptions {
   std::optional<std::string> name, profile;
+  std::optional<std::uint64_t> cache_mib;
 };
 
 int serve(Context& context, const McpOptions& given) {
   // Nothing is opened, asked for or written until the first call that needs the vault.
   service::ServiceOptions options = context.service_options(principal(given.name), "mcp", false);
   if (context.globals().bank) options.bank_override = *context.globals().bank;
+  if (given.cache_mib) options.cache_bytes = *given.cache_mib << 20;
   service::MemoryService service(std::move(options));
   // What it throws is reported by the transport, which never blocks on stderr; records that could
   // not be written stay buffered.
@@ -54,7 +58,9 @@ void add_mcp_command(Command& root) {
                [options](Context& context) { return serve(context, *options); })
       .option("--principal", "NAME", options->name, "A label for this client in policy and audit")
       .choice("--profile", {"default", "full"}, options->profile,
-              "Tools to offer: full adds lists, statistics and purge");
+              "Tools to offer: full adds lists, statistics and purge")
+      .number("--cache", kMinCacheMiB, kMaxCacheMiB, options->cache_mib,
+              "MiB of decrypted index blocks to keep in memory (192)");
 }
 
 }  // namespace strongroom::cli

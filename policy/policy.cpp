@@ -313,6 +313,19 @@ bool Policy::narrows_listing(const Request& request) const {
   return !all_permitted;
 }
 
+bool Policy::narrows_memories(const Request& request) const {
+  const std::uint8_t listed = class_bit(ValueClass::normal);
+  bool all_permitted = false;
+  for (const Rule& rule : rules_) {
+    // A memory has no key, so a rule with one says nothing about it.
+    if (!rule.key.empty() || (rule.classes & listed) == 0) continue;
+    if (!RuleLogic::matches_scope(rule, request)) continue;
+    if (rule.effect == Effect::forbid) return true;
+    if (rule.tags.empty()) all_permitted = true;
+  }
+  return !all_permitted;
+}
+
 Decision Policy::decide_scope(const Request& request) const {
   if (!deny_all_reason_.empty()) return {false, std::string(kDefaultDeny), deny_all_reason_};
   std::uint8_t closed = 0;

@@ -102,6 +102,8 @@ class Policy {
   /// Can names be missing from such a listing? A property of the policy alone, never of what is
   /// stored, so that a note about it tells nothing.
   bool narrows_listing(const Request& request) const;
+  /// The same for memories, which have tags and no key.
+  bool narrows_memories(const Request& request) const;
 
   std::vector<RuleTrace> explain(const Request& request) const;
 

@@ -11,11 +11,10 @@ namespace {
 void store(char* at, std::uint64_t value, int bytes) {
   for (int i = 0; i < bytes; ++i) at[i] = static_cast<char>(value >> (8 * i));
 }
-std::uint64_t load(const char* at, int bytes) {
+template <int bytes>
+std::uint64_t load(const char* at) {
   std::uint64_t value = 0;
-  for (int i = 0; i < bytes; ++i) {
-    value |= std::uint64_t{static_cast<unsigned char>(at[i])} << (8 * i);
-  }
+  std::memcpy(&value, at, bytes);  // little-endian, as every build is
   return value;
 }
 
@@ -46,12 +45,12 @@ void encode_attributes(const RowAttributes& a, char* cell) {
 
 RowAttributes decode_attributes(const char* cell) {
   RowAttributes a;
-  a.record = load(cell, 5);
-  a.document = static_cast<std::uint32_t>(load(cell + 5, 4));
-  a.previous = static_cast<Row>(load(cell + 9, 4));
-  a.next = static_cast<Row>(load(cell + 13, 4));
-  a.tag_set = static_cast<TagSet>(load(cell + 17, 4));
-  a.speaker = static_cast<Speaker>(load(cell + 21, 3));
+  a.record = load<5>(cell);
+  a.document = static_cast<std::uint32_t>(load<4>(cell + 5));
+  a.previous = static_cast<Row>(load<4>(cell + 9));
+  a.next = static_cast<Row>(load<4>(cell + 13));
+  a.tag_set = static_cast<TagSet>(load<4>(cell + 17));
+  a.speaker = static_cast<Speaker>(load<3>(cell + 21));
   const auto kinds = static_cast<unsigned char>(cell[24]);
   a.type = static_cast<vault::MemoryType>(kinds & 3);
   a.trust = static_cast<vault::Trust>(kinds >> 2 & 3);
@@ -63,7 +62,7 @@ RowAttributes decode_attributes(const char* cell) {
   a.passage = static_cast<std::uint8_t>(cell[26]);
   a.importance = static_cast<std::uint8_t>(cell[27]);
   a.length_class = static_cast<std::uint8_t>(cell[28]);
-  a.created_hours = static_cast<std::uint32_t>(load(cell + 29, 3));
+  a.created_hours = static_cast<std::uint32_t>(load<3>(cell + 29));
   return a;
 }
 

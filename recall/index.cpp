@@ -104,8 +104,15 @@ const char* Index::Impl::block(vault::BankRead& bank, Kind kind, std::uint32_t s
 
 void Index::Impl::prefetch(vault::BankRead& bank, Kind kind, std::uint32_t segment,
                            std::uint32_t from, std::uint32_t to) {
+  std::vector<std::uint32_t> numbers;
+  for (std::uint32_t number = from; number < to; ++number) numbers.push_back(number);
+  prefetch(bank, kind, numbers, segment);
+}
+
+void Index::Impl::prefetch(vault::BankRead& bank, Kind kind,
+                           const std::vector<std::uint32_t>& numbers, std::uint32_t segment) {
   std::vector<std::string_view> rows;
-  for (std::uint32_t number = from; number < to; ++number) {
+  for (const std::uint32_t number : numbers) {
     if (cache.find(block_key(kind, segment, number)) != nullptr) continue;
     if (const auto row = bank.index_row(IndexKey(kind, segment, number).view())) {
       rows.push_back(*row);
@@ -136,6 +143,7 @@ void Index::Impl::sync(vault::BankRead& bank) {
   load_tail(bank, *fresh);
   load_names(bank, NamesTable::tag_sets, fresh->tag_sets, tag_sets);
   load_names(bank, NamesTable::speakers, fresh->speakers, speakers);
+  if (decoded_tag_sets.size() > tag_sets.items.size()) decoded_tag_sets.clear();
   for (std::size_t i = decoded_tag_sets.size(); i < tag_sets.items.size(); ++i) {
     decoded_tag_sets.push_back(decode_tags(tag_sets.items[i]));
   }
@@ -164,17 +172,23 @@ void Index::Impl::load_tail(vault::BankRead& bank, const Manifest& fresh) {
   auto loaded = std::make_shared<TailData>();
   loaded->start = fresh.tail_start;
   const std::uint64_t seen = manifest->generation;
+  const auto reuse = [&](Row row) {
+    return row >= tail->start && row - tail->start < tail->rows.size();
+  };
+  loaded->rows.resize(fresh.next_row - fresh.tail_start);
+  for (Row row = fresh.tail_start; row < fresh.next_row; ++row) {
+    if (reuse(row)) loaded->rows[row - loaded->start] = tail->rows[row - tail->start];
+  }
+  for (const ChangedBlock& changed : fresh.changed) {
+    const auto row = static_cast<Row>(changed.key);
+    const bool of_tail = changed.key == block_key(Kind::index_tail, 0, row);
+    if (of_tail && changed.generation > seen && row >= fresh.tail_start && row < fresh.next_row) {
+      loaded->rows[row - loaded->start].reset();
+    }
+  }
   SecretBytes plain;
   for (Row row = fresh.tail_start; row < fresh.next_row; ++row) {
-    const std::uint64_t key = block_key(Kind::index_tail, 0, row);
-    const bool known = row >= tail->start && row - tail->start < tail->rows.size();
-    const bool changed =
-        std::any_of(fresh.changed.begin(), fresh.changed.end(),
-                    [&](const ChangedBlock& c) { return c.key == key && c.generation > seen; });
-    if (known && !changed) {
-      loaded->rows.push_back(tail->rows[row - tail->start]);
-      continue;
-    }
+    if (loaded->rows[row - loaded->start]) continue;
     const IndexKey index_key(Kind::index_tail, 0, row);
     const auto sealed = bank.index_row(index_key.view());
     if (!sealed || sealed->size() < vault::kEnvelopeHeader + vault::kEnvelopeTag) {
@@ -182,14 +196,17 @@ void Index::Impl::load_tail(vault::BankRead& bank, const Manifest& fresh) {
     }
     plain.resize(sealed->size() - vault::kEnvelopeHeader - vault::kEnvelopeTag);
     bank.open_index(Kind::index_tail, *sealed, index_key.place(), plain.data(), plain.size());
-    loaded->rows.push_back(std::make_shared<TailRow>(decode_tail_row(plain.view())));
+    loaded->rows[row - loaded->start] = std::make_shared<TailRow>(decode_tail_row(plain.view()));
   }
   tail = std::move(loaded);
 }
 
 void Index::Impl::load_names(vault::BankRead& bank, NamesTable table, const NamesInfo& info,
                              InternedNames& names) {
-  if (info.bytes < names.bytes) names = {};
+  if (info.bytes < names.bytes) {
+    names = {};
+    if (table == NamesTable::tag_sets) decoded_tag_sets.clear();
+  }
   if (info.bytes == names.bytes) return;
   // The stream from where it was decoded to; the block that holds that place first.
   SecretBytes stream, block;
@@ -277,6 +294,21 @@ RowTimes IndexView::times(Row row) {
   if (row >= manifest_->tail_start) return tail_->at(row).times;
   const Cell cell = time_cell(row);
   return decode_times(index_.impl_->block(bank_, Kind::index_times, 0, cell.block) + cell.offset);
+}
+
+void IndexView::prefetch_attributes(const std::vector<Row>& rows) {
+  Index::Impl& impl = *index_.impl_;
+  std::vector<std::uint32_t> blocks;
+  for (const Row row : rows) {
+    if (row < manifest_->tail_start) blocks.push_back(attribute_cell(row).block);
+  }
+  if (rows.empty() && manifest_->tail_start > 1) {
+    const std::uint32_t end = attribute_cell(manifest_->tail_start - 1).block + 1;
+    for (std::uint32_t block = 0; block < end; ++block) blocks.push_back(block);
+  }
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  impl.prefetch(bank_, Kind::index_attributes, blocks);
 }
 
 bool IndexView::live(Row row) {

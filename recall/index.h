@@ -112,6 +112,9 @@ class IndexView {
   /// Throws corrupt for a row that does not exist.
   RowAttributes attributes(Row row);
   RowTimes times(Row row);
+  /// The attributes of these rows, or of all (none given), are about to be read: a cold file then
+  /// gives them in few large reads.
+  void prefetch_attributes(const std::vector<Row>& rows);
   /// Neither closed nor forgotten. Cheap: a bit a row.
   bool live(Row row);
   /// live() does not decide alone: the row has an expiry.

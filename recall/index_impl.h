@@ -51,6 +51,8 @@ struct Index::Impl {
                          std::uint32_t number, char* out);
   void prefetch(vault::BankRead& bank, vault::Kind kind, std::uint32_t segment, std::uint32_t from,
                 std::uint32_t to);
+  void prefetch(vault::BankRead& bank, vault::Kind kind, const std::vector<std::uint32_t>& numbers,
+                std::uint32_t segment = 0);
 
   IndexOptions options;
   crypto::TermHash terms, fingerprints, words, prefixes;

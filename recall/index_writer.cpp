@@ -381,7 +381,8 @@ void IndexWriter::Impl::write_segment(const std::vector<const TailRow*>& rows) {
   std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
     return a.term != b.term ? a.term < b.term : a.row < b.row;
   });
-  std::sort(words.begin(), words.end());
+  std::sort(words.begin(), words.end(),
+            [](const auto& a, const auto& b) { return a.first < b.first; });
   words.erase(std::unique(words.begin(), words.end(),
                           [](const auto& a, const auto& b) { return a.first == b.first; }),
               words.end());

@@ -167,6 +167,7 @@ class Searcher {
     std::vector<float> scores(kRange);
     std::vector<std::size_t> at(terms_.size(), 0);
     const bool trivial = trivial_filter();
+    if (!trivial) view_.prefetch_attributes({});
     const bool all_live = view_.all_live();
     for (std::uint64_t base = 0; base < view_.row_end(); base += kRange) {
       bool any = false;
@@ -184,7 +185,6 @@ class Searcher {
         if (scores[i] <= 0) continue;
         const Scored scored{scores[i], static_cast<Row>(base) + i};
         scores[i] = 0;
-        ++out_.matched;
         if (heap_.size() == query_.candidates && !better(scored, heap_.front())) {
           out_.cut = true;
           continue;
@@ -196,6 +196,7 @@ class Searcher {
       }
     }
     std::sort(heap_.begin(), heap_.end(), better);
+    out_.matched = heap_.size();
   }
 
   void push(const Scored& scored) {
@@ -230,6 +231,9 @@ class Searcher {
 
   void make_hits() {
     std::vector<Row> rows;
+    for (const Scored& scored : heap_) rows.push_back(scored.row);
+    view_.prefetch_attributes(rows);
+    rows.clear();
     for (const Scored& scored : heap_) {
       Node& n = nodes_[scored.row];
       n.attributes = view_.attributes(scored.row);
@@ -427,19 +431,27 @@ class Searcher {
     return prior;
   }
 
-  // Memories with a rare term of the query are among the first five, at the score of the place that
-  // they take.
+  // Memories with a rare term of the query are among the first five. One that ranks below takes the
+  // last place and the last of the others there leaves; those between keep their order and get at
+  // least the score of who left, so that scores go on descending.
   void promote() {
+    constexpr std::size_t kPlaces = ranking::kGuaranteedPlaces;
     std::vector<Hit>& hits = out_.hits;
-    for (std::size_t i = ranking::kGuaranteedPlaces; i < hits.size(); ++i) {
+    for (std::size_t i = kPlaces; i < hits.size(); ++i) {
       if (!hits[i].guaranteed) continue;
-      std::size_t place = ranking::kGuaranteedPlaces;
-      while (place > 0 && hits[place - 1].guaranteed) --place;
-      if (place == 0) return;
-      Hit lifted = hits[i];
-      lifted.final = hits[place - 1].final;
-      hits.erase(hits.begin() + static_cast<std::ptrdiff_t>(i));
-      hits.insert(hits.begin() + static_cast<std::ptrdiff_t>(place - 1), lifted);
+      std::size_t behind = kPlaces;
+      while (behind > 0 && hits[behind - 1].guaranteed) --behind;
+      if (behind == 0) return;
+      const std::size_t place = behind - 1;
+      const Hit lifted = hits[i], leaving = hits[place];
+      const auto at = [&](std::size_t n) { return hits.begin() + static_cast<std::ptrdiff_t>(n); };
+      hits.erase(at(i));
+      hits.erase(at(place));
+      hits.insert(at(kPlaces - 1), lifted);
+      hits.insert(at(kPlaces), leaving);
+      for (std::size_t k = place; k < kPlaces; ++k) {
+        hits[k].final = std::max(hits[k].final, leaving.final);
+      }
     }
   }
 

@@ -78,7 +78,7 @@ struct SearchOutcome {
   double attainable = 0;  // BM25 of a row that has it all
   std::vector<SearchedTerm> terms;
   std::uint64_t postings = 0;  // visited
-  std::uint64_t matched = 0;   // rows that passed the filter with a score
+  std::uint64_t matched = 0;   // rows that pass the filter and have a score, at most `candidates`
   bool cut = false;            // there were more than `candidates`
   std::vector<std::string> speakers_named;
   std::int64_t lexical_ns = 0, structure_ns = 0;

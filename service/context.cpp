@@ -87,9 +87,11 @@ void add_memories(MemoryService::State& state, const std::shared_ptr<vault::Bank
   recall::IndexView view(state.index(bank), read);
   recall::SearchFilter filter;
   filter.now = state.last_call;
-  filter.tags = [&](const std::vector<std::string>& tags) {
-    return state.decide(tool::kSearch, bank->name(), tags).permitted;
-  };
+  if (state.policy.narrows_memories(state.request(tool::kSearch, bank->name()))) {
+    filter.tags = [&](const std::vector<std::string>& tags) {
+      return state.decide(tool::kSearch, bank->name(), tags).permitted;
+    };
+  }
   SecretBytes plain;
   bool full = false;
   for (const Candidate& candidate : choose_memories(view, filter, context.memories)) {
@@ -117,6 +119,7 @@ ProjectContext MemoryService::project_context(std::uint64_t max_tokens, const st
                                               const std::vector<std::string>& tools) {
   const std::lock_guard lock(state_->mutex);
   State& state = *state_;
+  state.index_uses_before = state.index_uses;
   ProjectContext context;
   try {
     state.ensure_open();

@@ -66,14 +66,18 @@ class Answer {
     SearchTrace trace;
     for (const auto& bank : banks_) {
       const recall::SearchOutcome& outcome = bank->outcome;
+      trace.timings_us.emplace_back("keyword", outcome.lexical_ns / 1000);
+      trace.timings_us.emplace_back("graph", outcome.structure_ns / 1000);
+      for (const std::string& name : outcome.speakers_named) trace.speakers.push_back(name);
+      if (bank->narrowed) {
+        result_.notes.push_back("The policy may hide memories here, so trace leaves out counts.");
+        continue;
+      }
       for (const recall::SearchedTerm& term : outcome.terms) {
         trace.terms.push_back({term.term, term.live_rows, term.idf, term.corrected_to});
       }
-      for (const std::string& name : outcome.speakers_named) trace.speakers.push_back(name);
       trace.attainable = std::max(trace.attainable, outcome.attainable);
       trace.postings += outcome.postings;
-      trace.timings_us.emplace_back("keyword", outcome.lexical_ns / 1000);
-      trace.timings_us.emplace_back("graph", outcome.structure_ns / 1000);
     }
     const std::size_t count = std::min<std::size_t>(ranked.size(), 50);
     for (std::size_t i = 0; i < count; ++i) {

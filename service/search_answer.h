@@ -25,6 +25,7 @@ struct SearchedBank {
   recall::IndexView view;
   recall::SearchOutcome outcome;
   std::string rule;
+  bool narrowed = false;  // the policy may hide memories of it: counts would tell how many
   std::vector<ShownMemory> shown;
 };
 

@@ -148,6 +148,7 @@ class Search {
     result_.banks.push_back(name);
     SearchedBank& searched = *searched_.emplace_back(std::make_unique<SearchedBank>(state_, bank));
     searched.rule = scope.rule;
+    searched.narrowed = state_.policy.narrows_memories(asked);
     recall::SearchQuery query;
     query.text = request_.query;
     query.filter = filter(name, asked);
@@ -177,7 +178,7 @@ class Search {
       filter.window = {request_.window_start.value_or(INT64_MIN),
                        request_.window_end.value_or(INT64_MAX)};
     }
-    const bool by_policy = state_.policy.narrows_listing(asked);
+    const bool by_policy = state_.policy.narrows_memories(asked);
     const bool by_tags = !request_.tags.empty() || request_.tags_match == TagMatch::exact ||
                          !request_.tag_groups.empty();
     if (by_policy || by_tags) {

@@ -91,9 +91,26 @@ void MemoryService::State::close_vault() {
 }
 
 recall::Index& MemoryService::State::index(const std::shared_ptr<vault::Bank>& bank) {
-  std::unique_ptr<recall::Index>& found = indexes[bank->id()];
-  if (!found) found = std::make_unique<recall::Index>(*bank, recall::IndexOptions{});
-  return *found;
+  CachedIndex& found = indexes[bank->id()];
+  found.used = ++index_uses;
+  if (!found.index) {
+    recall::IndexOptions given;
+    given.cache_bytes = options.cache_bytes;
+    found.index = std::make_unique<recall::Index>(*bank, given);
+  }
+  // One limit for all banks: what was not used for longest goes first.
+  for (;;) {
+    std::size_t bytes = 0;
+    auto oldest = indexes.begin();
+    for (auto at = indexes.begin(); at != indexes.end(); ++at) {
+      bytes += at->second.index->cached_bytes();
+      if (at->second.used < oldest->second.used) oldest = at;
+    }
+    // What this call took before is in use still.
+    if (bytes <= options.cache_bytes || oldest->second.used > index_uses_before) break;
+    indexes.erase(oldest);
+  }
+  return *found.index;
 }
 
 policy::Decision MemoryService::State::decide(std::string_view tool, const std::string& bank,

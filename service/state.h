@@ -53,6 +53,7 @@ struct MemoryService::State {
     const std::lock_guard lock(mutex);
     call_logged = false;
     call_bank.clear();
+    index_uses_before = index_uses;
     try {
       ensure_open();
       return work();
@@ -103,7 +104,7 @@ struct MemoryService::State {
                          bool found);
 
   // ---- memories
-  /// This process's cache of a bank's index. Lives until the vault is closed.
+  /// This process's cache of a bank's index. Lives until the call ends at least.
   recall::Index& index(const std::shared_ptr<vault::Bank>& bank);
   /// The policy's decision for memories with these tags (none: an untagged one).
   policy::Decision decide(std::string_view tool, const std::string& bank,
@@ -158,7 +159,12 @@ struct MemoryService::State {
     std::vector<vault::EntryLine> lines;
   };
   std::map<vault::BankId, CachedList> lists;
-  std::map<vault::BankId, std::unique_ptr<recall::Index>> indexes;
+  struct CachedIndex {
+    std::unique_ptr<recall::Index> index;
+    std::uint64_t used = 0;
+  };
+  std::map<vault::BankId, CachedIndex> indexes;
+  std::uint64_t index_uses = 0, index_uses_before = 0;  // before the call under way
   recall::Analyzer analyzer;
 
   std::optional<Project> project;

@@ -394,3 +394,20 @@ TEST_CASE("whether a listing may be narrowed depends on the policy alone", "[pol
   CHECK_FALSE(narrows(all + R"(,{"id":"f","effect":"forbid","key":"x","class":"secret"})"));
   CHECK(narrows(R"({"id":"some","effect":"permit","key":"app/*"})"));
 }
+
+TEST_CASE("a policy narrows memories by tags alone: they have no key") {
+  const auto narrows = [](const std::string& rules) {
+    const auto policy = strongroom::policy::Policy::parse(
+        R"({"version": 1, "rules": [{"id": "all", "effect": "permit"})" + rules + "]}");
+    strongroom::policy::Request request;
+    request.principal = "local:mcp";
+    request.tool = "recall";
+    request.bank = "b";
+    return policy.narrows_memories(request);
+  };
+  CHECK_FALSE(narrows(""));
+  CHECK_FALSE(narrows(R"(, {"id": "k", "effect": "forbid", "key": "deploy/*"})"));
+  CHECK(narrows(R"(, {"id": "t", "effect": "forbid", "tags": "private"})"));
+  CHECK_FALSE(narrows(R"(, {"id": "o", "effect": "forbid", "tags": "private", "bank": "other"})"));
+  CHECK(narrows(R"(, {"id": "f", "effect": "forbid", "tool": "recall"})"));
+}
