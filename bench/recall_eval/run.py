@@ -382,7 +382,7 @@ class Evaluation:
 
     def report(self, results, seconds):
         v = self.vault
-        return {"binary": {"path": v.binary, "version": v.version(), "bytes": os.path.getsize(v.binary)},
+        return {"binary": {"name": os.path.basename(v.binary), "version": v.version(), "bytes": os.path.getsize(v.binary)},
                 "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"), "seconds": round(seconds, 1),
                 "options": self.extra, "flat": self.o.flat, "set": self.o.set,
                 "corpus": {"banks": v.banks, "vault_bytes": v.bytes(), **v.retained, "seconds": round(v.retained["seconds"], 2)}, "results": results}
