@@ -73,6 +73,20 @@ Index::Impl::Impl(const vault::Bank& bank, const IndexOptions& given)
   }
 }
 
+InternedNames::~InternedNames() {
+  for (std::string& item : items) wipe(item);
+  while (!numbers.empty()) {
+    auto node = numbers.extract(numbers.begin());
+    wipe(node.key());
+  }
+}
+
+Index::Impl::~Impl() {
+  for (std::vector<std::string>& tags : decoded_tag_sets) {
+    for (std::string& tag : tags) wipe(tag);
+  }
+}
+
 TermId Index::Impl::word_region(std::string_view word) const {
   return kWordTerms | (prefixes(word_prefix(word)) >> 50) << 48;
 }
@@ -204,7 +218,7 @@ void Index::Impl::load_tail(vault::BankRead& bank, const Manifest& fresh) {
 void Index::Impl::load_names(vault::BankRead& bank, NamesTable table, const NamesInfo& info,
                              InternedNames& names) {
   if (info.bytes < names.bytes) {
-    names = {};
+    names = InternedNames();
     if (table == NamesTable::tag_sets) decoded_tag_sets.clear();
   }
   if (info.bytes == names.bytes) return;

@@ -19,8 +19,13 @@ namespace strongroom::recall {
 /// Numbers of the tables of interned strings, in the place of a segment.
 enum class NamesTable : std::uint32_t { tag_sets = 1, speakers = 2 };
 
-/// A decoded table; append-only, so that what is decoded stays right.
+/// A decoded table; append-only, so that what is decoded stays right. Wiped at its end.
 struct InternedNames {
+  InternedNames() = default;
+  InternedNames(InternedNames&&) = default;
+  InternedNames& operator=(InternedNames&&) = default;
+  ~InternedNames();
+
   std::uint64_t bytes = 0;         // of the stream, decoded so far
   std::vector<std::string> items;  // as encoded; number i + 1
   std::unordered_map<std::string, std::uint32_t> numbers;
@@ -31,6 +36,9 @@ std::vector<std::string> decode_tags(std::string_view bytes);
 
 struct Index::Impl {
   Impl(const vault::Bank& bank, const IndexOptions& given);
+  ~Impl();
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
 
   /// Brings manifest, tail and mutable blocks to what the transaction sees.
   void sync(vault::BankRead& bank);
