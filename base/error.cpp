@@ -50,7 +50,8 @@ Error Error::too_large(std::string_view field, unsigned long long bytes, unsigne
 }
 
 void throw_errno(std::string_view doing, int error_number) {
-  const Code code = error_number == ENOSPC || error_number == EDQUOT ? Code::no_space : Code::io;
+  const bool full = error_number == ENOSPC || error_number == EDQUOT || error_number == EFBIG;
+  const Code code = full ? Code::no_space : Code::io;
   throw Error(code, "Could not " + std::string(doing) + ": " + std::strerror(error_number) + ".");
 }
 

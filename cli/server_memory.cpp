@@ -48,6 +48,7 @@ class Reader {
     if (observations == nullptr || !observations->is_array()) {
       return skip("has no list of \"observations\"");
     }
+    if (observations->items().empty()) return skip("is an entity without observations");
     ++out_.entities;
     const std::string type = text_of(object, "entityType");
     for (const Json& observation : observations->items()) {

@@ -1,5 +1,6 @@
 #include "crypto/process.h"
 
+#include <csignal>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -20,6 +21,8 @@ void harden_process() {
   ::setrlimit(RLIMIT_CORE, &none);
   ::prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
   ::umask(077);
+  // A file that reaches its largest size is a failed write, not the end of the process.
+  ::signal(SIGXFSZ, SIG_IGN);
 }
 
 void random_bytes(void* out, std::size_t size) {

@@ -13,8 +13,9 @@ using vault::throw_corrupt;
 
 class SegmentCheck {
  public:
-  SegmentCheck(vault::BankRead& bank, const SegmentInfo& segment)
-      : blocks_(bank), segment_(segment) {}
+  /// `dead` has a bit a row.
+  SegmentCheck(vault::BankRead& bank, const SegmentInfo& segment, const std::vector<bool>& dead)
+      : blocks_(bank), segment_(segment), dead_(dead) {}
 
   void run() {
     TermId last_term = 0;
@@ -41,6 +42,9 @@ class SegmentCheck {
             throw_corrupt("the index names a row outside its segment");
           }
           last_row = posting.row;
+          if (segment_.dead == 0 && dead_[posting.row]) {
+            throw_corrupt("the index holds terms of a forgotten row");
+          }
         }
         if (is_fingerprint(last_term) && !filter_contains(blocks, segment_, last_term)) {
           throw_corrupt("a filter of the index lacks a row");
@@ -74,6 +78,7 @@ class SegmentCheck {
 
   PlainBlocks blocks_;
   const SegmentInfo& segment_;
+  const std::vector<bool>& dead_;
   std::vector<TermId> tops_;
 };
 
@@ -82,7 +87,7 @@ class SegmentCheck {
 void IndexView::check(
     const std::function<void(Row, const RowAttributes&, const RowTimes&)>& visit_row) {
   const Manifest& m = *manifest_;
-  for (const SegmentInfo& segment : m.segments) SegmentCheck(bank_, segment).run();
+  std::vector<bool> dead(m.next_row, false);
   std::uint64_t live_rows = 0, live_length = 0, dead_rows = 0;
   std::vector<std::uint32_t> hidden(m.segments.size(), 0);
   std::size_t at = 0;
@@ -102,6 +107,7 @@ void IndexView::check(
     }
     if (a.dead) {
       ++dead_rows;
+      dead[row] = true;
       continue;
     }
     if (a.previous >= m.next_row || a.next >= m.next_row || a.tag_set > m.tag_sets.count ||
@@ -113,6 +119,7 @@ void IndexView::check(
   if (live_rows != m.live_rows || live_length != m.live_length || dead_rows != m.dead_rows) {
     throw_corrupt("the index counts its rows wrong");
   }
+  for (const SegmentInfo& segment : m.segments) SegmentCheck(bank_, segment, dead).run();
   for (std::size_t i = 0; i < m.segments.size(); ++i) {
     if (hidden[i] > m.segments[i].hidden)
       throw_corrupt("a segment of the index counts its rows wrong");

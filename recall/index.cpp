@@ -138,8 +138,11 @@ void Index::Impl::prefetch(vault::BankRead& bank, Kind kind,
 void Index::Impl::sync(vault::BankRead& bank) {
   const auto row = bank.index_row(kManifestKey.view());
   if (!row) {
-    // Nothing was ever retained here.
-    if (have_manifest) throw_corrupt("the index's manifest is missing");
+    // Nothing was ever retained here, or it is gone.
+    if (have_manifest || bank.txn().rows(vault::Table::index) != 0 ||
+        bank.head().counts.memories != 0) {
+      throw_corrupt("the index's manifest is missing");
+    }
     return;
   }
   if (row->size() < vault::kEnvelopeHeader + vault::kEnvelopeTag + 4) {
@@ -453,12 +456,6 @@ const std::string& IndexView::speaker(Speaker number) {
     throw_corrupt("the index names a speaker that is not there");
   }
   return index_.impl_->speakers.items[number - 1];
-}
-
-bool row_is_dead(Index::Impl& impl, vault::BankRead& bank, Row row) {
-  const Cell cell = attribute_cell(row);
-  return decode_attributes(impl.block(bank, Kind::index_attributes, 0, cell.block) + cell.offset)
-      .dead;
 }
 
 }  // namespace strongroom::recall

@@ -56,7 +56,7 @@ struct RowAttributes {
   bool dead = false;                // forgotten: nothing sees it
   bool timed = false;               // has an expiry: live() alone does not decide
   bool dated = false;               // has an occurred span
-  std::uint32_t created_hours = 0;  // hours since 1970 of the later of created and restored
+  std::uint32_t created_hours = 0;  // hours since 1970 of the latest of created, edited, restored
 };
 
 struct RowTimes {

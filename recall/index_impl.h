@@ -1,6 +1,7 @@
 // What views and writers of an index share. Internal to recall/.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -113,14 +114,10 @@ class PlainBlocks final : public BlockSource {
 };
 
 /// One step of merging: works for about `budget` bytes on the merges of the manifest; starts and
-/// finishes them. `bank` writes.
-void merge_step(Index::Impl& impl, vault::BankWrite& bank, Manifest& manifest,
-                std::uint64_t budget);
+/// finishes them. `is_dead` tells forgotten rows, those that this transaction forgets among them.
+void merge_step(Index::Impl& impl, vault::BankWrite& bank, Manifest& manifest, std::uint64_t budget,
+                const std::function<bool(Row)>& is_dead);
 /// Erases up to `blocks` blocks of segments that are gone.
 void free_garbage(vault::BankWrite& bank, Manifest& manifest, std::uint64_t blocks);
-
-/// True when the row's postings may be dropped: it is forgotten. Through the transaction's own
-/// view.
-bool row_is_dead(Index::Impl& impl, vault::BankRead& bank, Row row);
 
 }  // namespace strongroom::recall

@@ -466,7 +466,7 @@ void IndexWriter::Impl::pay_debt() {
   if (m.segments.size() > 12u * tiers) m.debt += kMergeStep;
   if (m.debt < kMergeStep) return;
   const std::uint64_t budget = std::exchange(m.debt, 0);
-  merge_step(index, bank, m, budget);
+  merge_step(index, bank, m, budget, [this](Row row) { return attributes(row).dead; });
 }
 
 void IndexWriter::Impl::write_manifest() {

@@ -66,8 +66,9 @@ const SegmentInfo& find_segment(const Manifest& m, std::uint32_t id) {
 
 class MergeStep {
  public:
-  MergeStep(Index::Impl& impl, vault::BankWrite& bank, const Manifest& manifest, MergeInfo& merge)
-      : impl_(impl), bank_(bank), merge_(merge), blocks_(bank) {
+  MergeStep(Index::Impl& impl, vault::BankWrite& bank, const Manifest& manifest, MergeInfo& merge,
+            const std::function<bool(Row)>& is_dead)
+      : impl_(impl), bank_(bank), merge_(merge), is_dead_(is_dead), blocks_(bank) {
     std::uint32_t rows = 0;
     for (const std::uint32_t id : merge.inputs) {
       const SegmentInfo& segment = find_segment(manifest, id);
@@ -138,7 +139,7 @@ class MergeStep {
         input->entry().postings(postings_);
         for (const IndexView::Posting& posting : postings_) {
           if (term == merge_.term && posting.row <= merge_.row) continue;  // written before
-          if (input->segment().dead == 0 || !row_is_dead(impl_, bank_, posting.row)) {
+          if (input->segment().dead == 0 || !is_dead_(posting.row)) {
             writer_->add(term, posting.row, posting.code);
           }
           check_stop(term, posting.row);
@@ -172,6 +173,7 @@ class MergeStep {
   Index::Impl& impl_;
   vault::BankWrite& bank_;
   MergeInfo& merge_;
+  const std::function<bool(Row)>& is_dead_;
   PlainBlocks blocks_;
   std::vector<std::unique_ptr<Input>> inputs_;
   std::optional<SegmentWriter> writer_;
@@ -266,14 +268,15 @@ void swap_in(Manifest& m, std::size_t index) {
 
 }  // namespace
 
-void merge_step(Index::Impl& impl, vault::BankWrite& bank, Manifest& m, std::uint64_t budget) {
+void merge_step(Index::Impl& impl, vault::BankWrite& bank, Manifest& m, std::uint64_t budget,
+                const std::function<bool(Row)>& is_dead) {
   start_merges(m, impl.options.fan_out);
   while (!m.merges.empty() && budget >= kBlockBytes) {
     const auto lowest =
         std::min_element(m.merges.begin(), m.merges.end(),
                          [](const MergeInfo& a, const MergeInfo& b) { return a.tier < b.tier; });
     const std::uint64_t blocks = budget / kBlockBytes;
-    MergeStep step(impl, bank, m, *lowest);
+    MergeStep step(impl, bank, m, *lowest, is_dead);
     const bool complete = step.run(blocks);
     budget -= std::min(budget, std::max<std::uint64_t>(step.written(), 1) * kBlockBytes);
     if (!complete) return;

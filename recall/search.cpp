@@ -339,7 +339,8 @@ class Searcher {
     hit.row = row;
     hit.record = n.attributes.record;
     hit.attributes = n.attributes;
-    hit.bm25 = n.own;
+    // Without the lexical arm a memory is found by what its surroundings lend it alone.
+    hit.bm25 = query_.lexical ? n.own : 0;
     const double lent = query_.structure ? lent_to(n) : 0;
     if (hit.bm25 + lent <= 0) return;
     hit.keyword = score_of(std::min(hit.bm25 / out_.attainable, 1.0));

@@ -17,6 +17,7 @@ std::uint32_t take_number(std::string_view& in) {
     if (in.empty()) break;
     const auto byte = static_cast<unsigned char>(in.front());
     in.remove_prefix(1);
+    if (shift == 28 && byte > 0x0F) break;
     value |= static_cast<std::uint32_t>(byte & 0x7F) << shift;
     if (byte < 0x80) return value;
   }
@@ -84,6 +85,10 @@ bool EntryReader::next() {
     length = count_ > 1 ? take_number(rest_) : 0;
   }
   if (length > rest_.size()) throw_corrupt("a block of the index is malformed");
+  // Every posting but the first takes two bytes at least.
+  if (!is_word(term_) && (first_ == 0 || (count_ - 1) > length / 2)) {
+    throw_corrupt("a block of the index is malformed");
+  }
   bytes_ = rest_.substr(0, length);
   rest_.remove_prefix(length);
   return true;
@@ -103,11 +108,14 @@ void EntryReader::postings(std::vector<IndexView::Posting>& out) const {
     for (;;) {
       if (at == end || shift > 28) throw_corrupt("a block of the index is malformed");
       const unsigned char byte = *at++;
+      if (shift == 28 && byte > 0x0F) throw_corrupt("a block of the index is malformed");
       gap |= static_cast<std::uint32_t>(byte & 0x7F) << shift;
       if (byte < 0x80) break;
       shift += 7;
     }
-    if (at == end || gap == 0) throw_corrupt("a block of the index is malformed");
+    if (at == end || gap == 0 || row + gap < row) {
+      throw_corrupt("a block of the index is malformed");
+    }
     row += gap;
     *to++ = {row, *at++};
   }

@@ -82,8 +82,8 @@ std::vector<Candidate> choose_memories(recall::IndexView& view, const recall::Se
 
 // What fits into the tokens, important ones first; the rest is counted.
 void add_memories(MemoryService::State& state, const std::shared_ptr<vault::Bank>& bank,
-                  vault::BankRead& read, std::uint64_t& tokens, ProjectContext& context) {
-  if (!state.policy.decide_scope(state.request(tool::kSearch, bank->name())).permitted) return;
+                  vault::BankRead& read, std::string_view rule, std::uint64_t& tokens,
+                  ProjectContext& context) {
   recall::IndexView view(state.index(bank), read);
   recall::SearchFilter filter;
   filter.now = state.last_call;
@@ -93,23 +93,15 @@ void add_memories(MemoryService::State& state, const std::shared_ptr<vault::Bank
     };
   }
   SecretBytes plain;
-  bool full = false;
   for (const Candidate& candidate : choose_memories(view, filter, context.memories)) {
-    if (full) {
-      ++context.memories_cut;
-      continue;
-    }
     const vault::Memory memory = vault::open_memory(read, candidate.record, plain);
     const std::uint64_t needed = count_tokens(memory.text) + 12;  // id, type, time
-    if (needed > tokens) {
-      full = true;
-      ++context.memories_cut;
-      continue;
-    }
+    if (needed > tokens) break;
     tokens -= needed;
     context.context_memories.push_back(
         {vault::memory_id(bank->tag(), memory.first), std::string(memory.text), bank->name(),
          static_cast<MemoryType>(memory.type), memory.mentioned, memory.importance});
+    state.log_read(bank, tool::kContext, rule, memory.first, memory.text.size());
   }
 }
 
@@ -156,7 +148,10 @@ ProjectContext MemoryService::project_context(std::uint64_t max_tokens, const st
   std::uint64_t memory_tokens = max_tokens / 2;
   std::set<std::string, std::less<>> seen;
   for (const std::string& name : banks.read) {
-    if (!state.policy.decide_scope(state.request(tool::kRecall, name)).permitted) continue;
+    const auto opens = [&](std::string_view called) {
+      return state.policy.decide_scope(state.request(called, name)).permitted;
+    };
+    if (!opens(tool::kRecall) && !opens(tool::kSearch)) continue;
     const auto opened = state.open(name);
     if (!opened) {
       if (!banks.may_create) state.throw_unknown_bank(name);
@@ -164,10 +159,13 @@ ProjectContext MemoryService::project_context(std::uint64_t max_tokens, const st
     }
     vault::BankRead view = opened->read();
     context.erase_pending += view.head().erase_pending.size();
-    add_keys(state.lines(opened), state, name, seen, context);
-    add_memories(state, opened, view, memory_tokens, context);
+    if (opens(tool::kRecall)) add_keys(state.lines(opened), state, name, seen, context);
+    if (opens(tool::kSearch)) {
+      add_memories(state, opened, view, decision.rule, memory_tokens, context);
+    }
     state.log_read(opened, tool::kContext, decision.rule, 0, 0);
   }
+  context.memories_cut = context.memories - context.context_memories.size();
   cut_keys(context, max_tokens - max_tokens / 2 + memory_tokens);
   for (const std::string& note : state.vault->lineage_notes()) context.notes.push_back(note);
   if (state.options.read_only) {

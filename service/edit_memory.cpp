@@ -89,7 +89,6 @@ class Edit {
     }
     if (!decision_.permitted) return decision_;
     commit();
-    if (expired) throw no_such_memory(request_.id);
     return std::nullopt;
   }
 

@@ -145,7 +145,7 @@ MemoryDetail get_by_id(MemoryService::State& state, const GetMemoryRequest& requ
   add_provenance(memory, detail);
   add_history(view, memory, detail);
   add_links(state, view, memory, decisions, detail);
-  state.log_read(at.bank, tool::kGet, decision.rule, memory.id, detail.text.size());
+  state.log_read(at.bank, tool::kGet, decision.rule, at.first, detail.text.size());
   return detail;
 }
 
@@ -178,8 +178,9 @@ DocumentView read_document(MemoryService::State& state, vault::BankRead& view,
       add(part.memory, kRemoved, true);
     } else if (const auto& decision = decisions.decide(found->memory->tags());
                !decision.permitted) {
+      // Its id is not told either.
       if (seen.hidden++ == 0) seen.denied = decision;
-      add(part.memory, kRemoved, true);
+      text.add(kRemoved);
     } else {
       if (seen.shown++ == 0) seen.rule = decision.rule;
       add(part.memory, found->memory->text, false);
@@ -189,8 +190,8 @@ DocumentView read_document(MemoryService::State& state, vault::BankRead& view,
   });
   if (seen.shown == 0 && seen.denied) return seen;
   text.finish(detail);
-  detail.parts_total = document.parts;
-  detail.forgotten_parts = seen.forgotten + seen.hidden > 0;
+  detail.parts_total = document.parts - seen.hidden;
+  detail.forgotten_parts = seen.forgotten > 0;
   return seen;
 }
 

@@ -350,6 +350,7 @@ struct DeleteDocumentResult {
 };
 struct VisibleBank {
   std::string name, tag;
+  bool counted = false;  // false: the policy hides something, and a total would tell how much
   std::uint64_t entries = 0, memories = 0, documents = 0;
   bool is_default = false;
 };

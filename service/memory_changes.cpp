@@ -201,11 +201,30 @@ vault::RecordId MemoryChanges::invalidate(const vault::Memory& current,
   return id;
 }
 
+// Is it a part of its document's present text?
+bool MemoryChanges::in_document(const vault::Memory& memory) {
+  if (memory.document_first == 0) return true;
+  const auto document = vault::find_document(write_, memory.document);
+  if (!document || document->first != memory.document_first) return false;
+  bool found = false;
+  vault::for_each_part(write_, *document, [&](const vault::DocumentPart& part) {
+    found = part.memory == memory.first;
+    return !found;
+  });
+  return found;
+}
+
 vault::RecordId MemoryChanges::restore(const vault::Memory& current) {
   vault::MemoryDraft draft = vault::draft_of(current);
   draft.invalidated.reset();
   draft.restored = now_;
   draft.superseded_by = 0;
+  if (!in_document(current)) {
+    // Its document has gone on without it: from now on it stands for itself.
+    draft.document = {};
+    draft.document_first = 0;
+    draft.chunk_index = 0;
+  }
   sign(draft);
   if (current.superseded_by != 0) unlink_supersedes(current.superseded_by, current.first);
   return rewrite(current, draft);

@@ -71,6 +71,7 @@ class MemoryChanges {
   std::string_view findable_text(const vault::MemoryDraft& draft, std::string_view passage);
   recall::TagSet tag_set(const std::vector<std::string>& tags);
   recall::Speaker speaker(std::string_view name);
+  bool in_document(const vault::Memory& memory);
   void move_last_row(const vault::Memory& memory, recall::Row from, recall::Row to);
 
   MemoryService::State& state_;

@@ -398,8 +398,11 @@ void write_listed_document(JsonWriter& writer, const ListedDocument& document) {
 
 void write_bank(JsonWriter& writer, const VisibleBank& bank) {
   writer.begin_object().member("name", bank.name).member("tag", bank.tag);
-  writer.member("entries", bank.entries).member("memories", bank.memories);
-  writer.member("documents", bank.documents).member("is_default", bank.is_default).end_object();
+  if (bank.counted) {
+    writer.member("entries", bank.entries).member("memories", bank.memories);
+    writer.member("documents", bank.documents);
+  }
+  writer.member("is_default", bank.is_default).end_object();
 }
 
 void write_stats(JsonWriter& writer, const MemoryBankStats& stats) {

@@ -181,6 +181,34 @@ ListTagsResult MemoryService::list_tags(const std::string& bank_name) {
   });
 }
 
+namespace {
+
+// A total would tell how much the policy hides.
+bool hides_something(const MemoryService::State& state, const std::string& bank) {
+  return state.policy.narrows_memories(state.request(tool::kSearch, bank)) ||
+         state.policy.narrows_listing(state.request(tool::kRecall, bank));
+}
+
+void fill_counts(const vault::BankHead& head, recall::IndexView& view, MemoryBankStats& stats) {
+  stats.entries = head.counts.entries;
+  stats.memories = head.counts.memories;
+  stats.documents = head.counts.documents;
+  stats.links = head.counts.links;
+  stats.erase_pending = head.erase_pending.size();
+  const recall::IndexState index = view.state();
+  stats.rows = index.rows;
+  stats.live_rows = index.live_rows;
+  stats.dead_rows = index.dead_rows;
+  stats.segments = index.segments;
+  stats.merges_running = index.merges_running;
+  stats.tail_rows = index.tail_rows;
+  stats.garbage_blocks = index.garbage_blocks;
+  stats.tag_sets = view.tag_set_count();
+  stats.speakers = view.speaker_count();
+}
+
+}  // namespace
+
 MemoryBankStats MemoryService::bank_stats(const std::string& bank_name) {
   State& state = *state_;
   return state.call(tool::kBankStats, [&]() -> MemoryBankStats {
@@ -193,24 +221,20 @@ MemoryBankStats MemoryService::bank_stats(const std::string& bank_name) {
     if (!bank) return stats;
     vault::BankRead read = bank->read();
     recall::IndexView view(state.index(bank), read);
-    const vault::BankHead& head = read.head();
     stats.tag = bank->tag();
-    stats.entries = head.counts.entries;
-    stats.memories = head.counts.memories;
-    stats.documents = head.counts.documents;
-    stats.links = head.counts.links;
-    stats.erase_pending = head.erase_pending.size();
-    const recall::IndexState index = view.state();
-    stats.rows = index.rows;
-    stats.live_rows = index.live_rows;
-    stats.dead_rows = index.dead_rows;
-    stats.segments = index.segments;
-    stats.merges_running = index.merges_running;
-    stats.tail_rows = index.tail_rows;
-    stats.garbage_blocks = index.garbage_blocks;
-    stats.tag_sets = view.tag_set_count();
-    stats.speakers = view.speaker_count();
+    const bool hides = hides_something(state, bank->name());
+    if (hides) {
+      stats.notes.push_back(
+          "The policy may hide something here: only memories that it shows count.");
+    } else {
+      fill_counts(read.head(), view, stats);
+    }
     for_each_current(view, state.last_call, [&](const recall::RowAttributes& row) {
+      if (hides &&
+          !state.decide(tool::kSearch, bank->name(), view.tag_set(row.tag_set)).permitted) {
+        return;
+      }
+      if (hides) ++stats.memories;
       ++stats.by_type[std::string(memory_type_name(static_cast<MemoryType>(row.type)))];
     });
     state.log_read(bank, tool::kBankStats, scope.rule, 0, 0);
@@ -222,12 +246,14 @@ MemoryBankStats MemoryService::bank_stats(const std::string& bank_name) {
 
 namespace {
 
-VisibleBank visible(vault::Bank& bank) {
+VisibleBank visible(const MemoryService::State& state, vault::Bank& bank) {
   vault::BankRead view = bank.read();
   const vault::BankCounts& counts = view.head().counts;
   VisibleBank seen;
   seen.name = bank.name();
   seen.tag = bank.tag();
+  if (hides_something(state, bank.name())) return seen;
+  seen.counted = true;
   seen.entries = counts.entries;
   seen.memories = counts.memories;
   seen.documents = counts.documents;
@@ -263,7 +289,7 @@ std::vector<VisibleBank> MemoryService::visible_banks() {
       if (!opens(tool::kRecall) && !opens(tool::kSearch)) continue;
       const auto bank = state.open(info.name);
       if (!bank) continue;
-      banks.push_back(visible(*bank));
+      banks.push_back(visible(state, *bank));
       banks.back().is_default = info.name == usual;
       state.log_read(bank, tool::kListBanks, decision.rule, 0, 0);
     }
@@ -287,7 +313,7 @@ VisibleBank MemoryService::create_bank(const std::string& name) {
     }
     const auto bank =
         state.vault->create_bank(name, {}, state.event(tool::kCreateBank, decision.rule));
-    return visible(*bank);
+    return visible(state, *bank);
   });
 }
 

@@ -150,8 +150,10 @@ std::optional<vault::RecordId> Retain::find_original(std::string_view text,
   return std::nullopt;
 }
 
-// A bullet names its memory: "(id: ...)" at its end.
-std::optional<vault::RecordId> Retain::find_named(std::string_view bullet) {
+// A bullet names its memory, "(id: ...)" at its end, and may show its text shortened. One that says
+// anything else is news, whatever it is labelled with.
+std::optional<vault::RecordId> Retain::find_named(std::string_view bullet,
+                                                  std::string_view normalized) {
   constexpr std::string_view kMark = "(id: ";
   const std::size_t at = bullet.rfind(kMark);
   if (at == std::string_view::npos) return std::nullopt;
@@ -164,7 +166,10 @@ std::optional<vault::RecordId> Retain::find_named(std::string_view bullet) {
       !may_touch(*found->memory)) {
     return std::nullopt;
   }
-  return parsed->first;
+  std::string text = recall::normalized(found->memory->text);
+  const bool shortened = text.compare(0, normalized.size(), normalized) == 0;
+  wipe(text);
+  return shortened ? std::optional(parsed->first) : std::nullopt;
 }
 
 // What recall answered is not retained again. False when nothing of it is known here.
@@ -174,8 +179,8 @@ bool Retain::judge_recall_output(std::size_t i, const std::vector<std::string_vi
   for (const std::string_view bullet : bullets) {
     std::string normalized = recall::normalized(bullet);
     auto original = find_original(bullet, normalized);
+    if (!original) original = find_named(bullet, normalized);
     wipe(normalized);
-    if (!original) original = find_named(bullet);
     if (!original) continue;
     ++known;
     if (!first) first = original;

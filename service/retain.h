@@ -54,7 +54,7 @@ class Retain {
   bool judge_recall_output(std::size_t i, const std::vector<std::string_view>& bullets);
   /// The first current memory of the bank with this text.
   std::optional<vault::RecordId> find_original(std::string_view text, std::string_view normalized);
-  std::optional<vault::RecordId> find_named(std::string_view bullet);
+  std::optional<vault::RecordId> find_named(std::string_view bullet, std::string_view normalized);
   vault::MemoryDraft draft_of(const RetainItem& item) const;
   void log(const RetainResult& result);
   void set_stored(std::size_t i, vault::RecordId first, std::uint64_t memories);

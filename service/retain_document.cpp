@@ -141,7 +141,14 @@ void Retain::replace(const Group& group, std::optional<vault::Document> document
 }
 
 void Retain::append(const Group& group, std::optional<vault::Document> document) {
-  if (!document) {
+  // Who may not write what is in it may not go on with it either.
+  if (document) {
+    if (const policy::Decision& decision = decisions_.decide(document->tags);
+        !decision.permitted) {
+      for (const std::size_t i : group) reject(i, Code::denied, decision.text());
+      return;
+    }
+  } else {
     document = vault::new_document(changes_.bank(), items_[group[0]].document_id, changes_.now());
   }
   Group added;
@@ -204,7 +211,9 @@ vault::RecordId Retain::add_part(vault::Document& document, vault::MemoryDraft& 
 }
 
 void Retain::save(vault::Document& document, const Group& group) {
+  // What is appended adds its tags: those of the rest stay, and what they keep closed stays closed.
   std::vector<std::string> tags;
+  if (items_[group[0]].append) tags = document.tags;
   for (const std::size_t i : group) {
     tags.insert(tags.end(), items_[i].tags.begin(), items_[i].tags.end());
   }

@@ -48,10 +48,12 @@ class Answer {
       }
       FoundMemory found = load(ranked[i]);
       // Chosen before the token cut: a caller that asks for chunks alone gets them.
-      if (request_.include_chunks) add_chunk(found, chunk_tokens);
+      const std::uint64_t chunk_bytes =
+          request_.include_chunks ? add_chunk(found, chunk_tokens) : 0;
       if (!open || !fits(found)) {
         open = false;
         ++result_.cut_results;
+        if (chunk_bytes != 0) banks_[ranked[i].bank]->shown.push_back({first_, chunk_bytes});
         continue;
       }
       open = !found.truncated;
@@ -118,7 +120,9 @@ class Answer {
   void set_validity(SearchedBank& bank, const vault::Memory& memory, const recall::Hit& hit,
                     FoundMemory& found) {
     if (request_.as_of) {
+      // What happened later was not known then.
       found.valid = true;
+      found.superseded_by.clear();
       return;
     }
     if (!hit.attributes.closed) return;
@@ -162,8 +166,9 @@ class Answer {
     return !found.text.empty();
   }
 
-  void add_chunk(const FoundMemory& found, std::uint64_t& tokens_left) {
-    if (found.chunk_id.empty() || tokens_left == 0) return;
+  // The bytes shown.
+  std::uint64_t add_chunk(const FoundMemory& found, std::uint64_t& tokens_left) {
+    if (found.chunk_id.empty() || tokens_left == 0) return 0;
     FoundChunk chunk;
     chunk.id = found.chunk_id;
     chunk.chunk_index = found.chunk_index;
@@ -172,6 +177,7 @@ class Answer {
     chunk.text = chunk.truncated ? std::string(token_prefix(found.text, tokens_left)) : found.text;
     tokens_left = chunk.truncated ? 0 : tokens_left - tokens;
     result_.chunks.push_back(std::move(chunk));
+    return result_.chunks.back().text.size();
   }
 
   void add_entities() {

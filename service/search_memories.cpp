@@ -159,9 +159,23 @@ class Search {
     query.scope_prior = banks.read.size() > 1 && i == 0 ? kProjectPrior : 1.0;
     query.prefer_observations = request_.prefer_observations;
     searched.outcome = recall::search(searched.view, state_.analyzer, query);
+    if (searched.narrowed && (request_.as_of || request_.include_invalid)) hide_older(searched);
     for (const recall::Hit& hit : searched.outcome.hits) {
       ranked_.push_back({hit, searched_.size() - 1});
     }
+  }
+
+  // A row that was closed has the tags of its time; the policy also looks at those of today.
+  void hide_older(SearchedBank& searched) {
+    SecretBytes plain;
+    std::erase_if(searched.outcome.hits, [&](const recall::Hit& hit) {
+      if (!hit.attributes.closed) return false;
+      const vault::RecordId first =
+          vault::open_memory(searched.read, hit.record, plain).first;
+      const auto newest = vault::find_memory(searched.read, first, plain);
+      return !newest || !newest->memory ||
+             !state_.decide(tool::kSearch, searched.bank->name(), newest->memory->tags()).permitted;
+    });
   }
 
   recall::SearchFilter filter(const std::string& bank, const policy::Request& asked) const {

@@ -8,13 +8,21 @@
 #include <set>
 #include <stdexcept>
 #include <sys/stat.h>
+#include <tuple>
 
+#include "../service/service_fixture.h"
 #include "../vault/memory_fixture.h"
 #include "crypto/aead.h"
 #include "crypto/box.h"
 #include "crypto/key_slot.h"
 #include "crypto/sign.h"
+#include "crypto/term_hash.h"
 #include "markdown.h"
+#include "recall/columns.h"
+#include "recall/index.h"
+#include "recall/manifest.h"
+#include "recall/segment.h"
+#include "service/unlocker.h"
 #include "vault/guard.h"
 #include "vault/header.h"
 #include "vault/lmdb_engine.h"
@@ -797,6 +805,594 @@ TEST_CASE("format.md: index blocks", "[docs][format]") {
     kinds.insert(kind);
   }
   REQUIRE(kinds.size() == 10);
+}
+
+// ---- the index of a bank in which memories were retained
+
+/// Values in a row without a count, as a table "value | form | meaning" lists them.
+class Values {
+ public:
+  explicit Values(const std::string& heading) : heading_(heading) {
+    for (const docs::Row& row : docs::table_below(page(), heading)) {
+      REQUIRE(row.size() == 3);
+      forms_.emplace_back(row[0], row[1]);
+    }
+  }
+  struct Taken {
+    std::map<std::string, std::uint64_t> numbers;
+    std::vector<std::uint64_t> list;              // of the form varints
+    std::map<std::string, std::uint64_t> nested;  // of the form segment
+  };
+  Taken take(std::string_view& in) const {
+    Taken taken;
+    for (const auto& [name, form] : forms_) {
+      INFO(heading_ << ": " << name);
+      if (form == "u8") {
+        taken.numbers[name] = load_le<std::uint8_t>(in);
+        in.remove_prefix(1);
+      } else if (form == "u64") {
+        taken.numbers[name] = load_le<std::uint64_t>(in);
+        in.remove_prefix(8);
+      } else if (form == "varint") {
+        taken.numbers[name] = take_varint(in);
+      } else if (form == "varints") {
+        for (std::uint64_t n = take_varint(in); n > 0; --n) taken.list.push_back(take_varint(in));
+      } else {
+        REQUIRE(form == "segment");
+        taken.nested = Values("Segment in the manifest").take(in).numbers;
+      }
+    }
+    return taken;
+  }
+
+ private:
+  std::string heading_;
+  std::vector<std::pair<std::string, std::string>> forms_;
+};
+
+using Numbers = std::map<std::string, std::uint64_t>;
+
+/// Some word of seven letters, another one for each number.
+std::string word_of(std::uint32_t n) {
+  std::string word;
+  for (unsigned i = 0; i < 7; ++i, n /= 23) word += static_cast<char>('b' + (n + 5 * i) % 23);
+  return word;
+}
+
+std::vector<service::RetainItem> items_of(std::uint32_t& next, std::size_t items,
+                                          std::size_t words) {
+  std::vector<service::RetainItem> made(items);
+  for (service::RetainItem& item : made) {
+    for (std::size_t i = 0; i < words; ++i) item.content += word_of(next++) + " ";
+  }
+  return made;
+}
+
+/// A bank with segments (one of them so large that it has a top), a merge that runs, a tail, rows
+/// that were closed and forgotten in both, tags and speakers.
+class IndexBytes {
+ public:
+  IndexBytes() {
+    const auto service = home.mcp();
+    std::uint32_t next = 1;
+    std::string closed, gone;
+    const auto keep = [&](std::vector<service::RetainItem> items) {
+      service::RetainRequest request;
+      request.items = std::move(items);
+      return service->retain(request).items.front().id;
+    };
+    const auto edit = [&](service::EditOp op, const std::string& id) {
+      service::EditRequest request;
+      request.op = op;
+      request.id = id;
+      service->edit_memory(request);
+    };
+    keep(items_of(next, 1100, 100));
+    for (int i = 0; i < 8; ++i) {
+      std::vector<service::RetainItem> items = items_of(next, 241, 20);
+      items[0].content = marked;
+      items[0].content += std::to_string(i);
+      items[0].tags = {"two", "one"};
+      items[0].speaker = "Ada " + std::to_string(i % 2);
+      items[0].document_id = "talk";
+      items[0].append = true;
+      items[0].importance = 1;
+      items[0].expires_at = 4'000'000'000'000;
+      items[0].occurred_start = 1'000'000;
+      const std::string id = keep(std::move(items));
+      if (i == 1) edit(service::EditOp::invalidate, id);
+      if (i == 2) edit(service::EditOp::forget, id);
+    }
+    std::vector<service::RetainItem> last = items_of(next, 100, 20);
+    last[0].tags = {"three"};
+    keep(std::move(last));
+    edit(service::EditOp::invalidate, keep(items_of(next, 1, 5)));
+    edit(service::EditOp::forget, keep(items_of(next, 1, 5)));
+    service->close();
+
+    VaultOptions options;
+    options.path = home.vault_path();
+    options.session = random_id();
+    service::KeySource key;
+    key.keyfile = home.keyfile();
+    Unlocker unlocker = service::make_unlocker(key);
+    vault = Vault::open(options, unlocker);
+    bank = vault->open_bank(kGlobalBank);
+    for (const RawRow& row : rows_of(vault->bank_path(bank->id()), false)) {
+      if (row.table == Table::index) open(row);
+    }
+    const std::string& plain = at(32, 0, 0);
+    const auto length = load_le<std::uint32_t>(plain);
+    REQUIRE(plain.size() ==
+            crypto::padme(std::max<std::size_t>(1024, 4 + std::size_t{length})));
+    REQUIRE(plain.find_first_not_of('\0', 4 + length) == std::string::npos);
+    manifest_body = plain.substr(4, length);
+    manifest = recall::decode_manifest(manifest_body);
+  }
+
+  const std::string& at(int kind, std::uint32_t segment, std::uint64_t number) const {
+    INFO("kind " << kind << ", segment " << segment << ", number " << number);
+    const auto found = blocks.find({kind, segment, number});
+    REQUIRE(found != blocks.end());
+    return found->second;
+  }
+  /// The field of the manifest with this id.
+  std::string field(std::uint32_t id) const {
+    for (BodyReader body(manifest_body); body.next();) {
+      if (body.id() == id) return std::string(body.bytes());
+    }
+    throw std::runtime_error("no such field");
+  }
+  recall::Row tail_start() const { return manifest.tail_start; }
+
+  static constexpr const char* marked = "A marked memory of the orchard, number ";
+  service::TestHome home;
+  std::unique_ptr<Vault> vault;
+  std::shared_ptr<Bank> bank;
+  std::map<std::tuple<int, std::uint32_t, std::uint64_t>, std::string> blocks;
+  std::string manifest_body;
+  recall::Manifest manifest;
+
+ private:
+  void open(const RawRow& row) {
+    REQUIRE(row.key.size() == 9);
+    const auto big = [&](std::size_t from) {
+      std::uint64_t n = 0;
+      for (std::size_t i = from; i < from + 4; ++i) {
+        n = n << 8 | static_cast<unsigned char>(row.key[i]);
+      }
+      return n;
+    };
+    const std::uint64_t segment = big(1), number = big(5);
+    SecretBytes plain;
+    REQUIRE(crypto::open(bank->keys().index,
+                         envelope_aad(crypto::labels::kAadIndex, *bank, row.value,
+                                      (segment << 32) + number),
+                         row.value.substr(7), plain));
+    blocks[{row.key[0], static_cast<std::uint32_t>(segment), number}] = plain.view();
+  }
+};
+
+const IndexBytes& index_bytes() {
+  static const IndexBytes bytes;
+  return bytes;
+}
+
+std::uint64_t term_hash(const char* label, std::string_view text) {
+  return crypto::TermHash(index_bytes().bank->keys().index, crypto::make_label(label))(text);
+}
+
+bool bit_of(std::string_view bytes, std::size_t bit) {
+  return (static_cast<unsigned char>(bytes[bit / 8]) >> (bit % 8) & 1) != 0;
+}
+
+/// An entry of a posting block, by the page.
+struct IndexEntry {
+  std::uint64_t term = 0;
+  std::vector<std::pair<std::uint64_t, unsigned>> postings;  // row and code
+  std::string word;
+};
+std::vector<IndexEntry> entries_of(const std::string& block) {
+  const Layout layout("Postings");
+  const auto used = load_le<std::uint16_t>(layout.get(block, "bytes used"));
+  REQUIRE(block.find_first_not_of('\0', used) == std::string::npos);
+  std::vector<IndexEntry> entries;
+  const auto byte = [](std::string_view& in) {
+    const auto b = static_cast<unsigned char>(in.front());
+    in.remove_prefix(1);
+    return b;
+  };
+  for (std::string_view in = std::string_view(block).substr(2, used - 2u); !in.empty();) {
+    IndexEntry& entry = entries.emplace_back();
+    entry.term = load_le<std::uint64_t>(in);
+    in.remove_prefix(8);
+    const std::uint64_t count = take_varint(in);
+    if (entry.term >> 62 == 2) {
+      entry.word = in.substr(0, count);
+      in.remove_prefix(count);
+      continue;
+    }
+    std::uint64_t row = take_varint(in);
+    entry.postings.emplace_back(row, byte(in));
+    const std::size_t length = count > 1 ? take_varint(in) : 0;
+    const std::size_t left = in.size();
+    while (entry.postings.size() < count) {
+      row += take_varint(in);
+      entry.postings.emplace_back(row, byte(in));
+    }
+    REQUIRE(left - in.size() == length);
+  }
+  return entries;
+}
+
+TEST_CASE("format.md: numbers of the index", "[docs][format][index]") {
+  Numbers numbers;
+  for (const docs::Row& row : docs::table_below(page(), "Numbers of the index")) {
+    numbers[row[1]] = std::stoul(row[0]);
+  }
+  const Numbers used = {
+      {"plain bytes of a block", recall::kBlockBytes},
+      {"rows in the tail at most, when a transaction has ended", recall::kTailRows},
+      {"entries in a block of a directory or its top", recall::kDirectoryEntries},
+      {"lines in a block of a filter", recall::kFilterLinesPerBlock},
+      {"bits of a filter for each row", recall::kFilterBitsPerRow},
+      {"cells in a block of attributes", recall::kAttributeRows},
+      {"cells in a block of times", recall::kTimeRows},
+      {"rows in a block of live bits", recall::kLiveRows},
+      {"changed blocks that the manifest names at most", recall::kChangedBlocks},
+      {"bytes of a term or word at most; a longer one is cut", recall::kMaxTermBytes}};
+  REQUIRE(numbers == used);
+
+  std::vector<std::uint32_t> words;
+  for (const docs::Row& row : docs::table_below(page(), "Length classes")) {
+    REQUIRE(std::stoul(row[0]) == words.size());
+    std::string_view in = row[1];
+    for (;;) {
+      words.push_back(static_cast<std::uint32_t>(std::stoul(std::string(in))));
+      const std::size_t comma = in.find(',');
+      if (comma == std::string_view::npos) break;
+      in.remove_prefix(comma + 2);
+    }
+  }
+  REQUIRE(words.size() == 32);
+  for (unsigned c = 0; c < 32; ++c) {
+    REQUIRE(recall::class_words(c) == words[c]);
+    REQUIRE(recall::length_class_of(words[c]) == c);
+  }
+  REQUIRE(recall::length_class_of(9) == 7);  // between 8 and 10
+}
+
+TEST_CASE("format.md: blocks of the index", "[docs][format][index]") {
+  const IndexBytes& index = index_bytes();
+  std::map<int, docs::Row> documented;
+  for (const docs::Row& row : docs::table_below(page(), "Blocks of the index")) {
+    documented[std::stoi(row[0])] = row;
+  }
+  std::set<int> seen;
+  std::set<std::uint32_t> segments;
+  for (const auto& segment : index.manifest.segments) segments.insert(segment.id);
+  for (const auto& merge : index.manifest.merges) segments.insert(merge.output.id);
+  for (const auto& garbage : index.manifest.garbage) segments.insert(garbage.segment.id);
+  for (const auto& [key, plain] : index.blocks) {
+    const auto& [kind, segment, number] = key;
+    INFO("kind " << kind << ", segment " << segment << ", number " << number);
+    REQUIRE(documented.count(kind) == 1);
+    const docs::Row& row = documented[kind];
+    seen.insert(kind);
+    if (begins(row[3], "Padme of ")) {
+      const std::size_t floor = std::stoul(row[3].substr(9));
+      REQUIRE(plain.size() == crypto::padme(std::max<std::size_t>(
+                                  floor, 4 + std::size_t{load_le<std::uint32_t>(plain)})));
+    } else {
+      REQUIRE(std::to_string(plain.size()) == row[3]);
+    }
+    if (row[1] == "0") REQUIRE(segment == 0);
+    if (row[1] == "the segment") REQUIRE(segments.count(segment) == 1);
+    if (begins(row[1], "1 tag sets")) REQUIRE((segment == 1 || segment == 2));
+    const std::uint64_t last = index.manifest.tail_start - 1;
+    if (row[2] == "0") REQUIRE(number == 0);
+    if (row[2] == "the row") REQUIRE((number > last && number < index.manifest.next_row));
+    if (row[2] == "row / 120") REQUIRE(number <= last / 120);
+    if (row[2] == "row / 60") REQUIRE(number <= last / 60);
+    if (row[2] == "row / 16,128") REQUIRE(number <= last / 16128);
+  }
+  REQUIRE(seen.size() == documented.size());
+  REQUIRE(page().find("row of 4,080") != std::string::npos);
+}
+
+TEST_CASE("format.md: the manifest of the index", "[docs][format][index]") {
+  const IndexBytes& index = index_bytes();
+  const recall::Manifest& m = index.manifest;
+  Body fields("Manifest");
+  fields.check(index.manifest_body);
+  fields.finish();
+
+  const std::string counts = index.field(3);
+  std::string_view in = counts;
+  const Numbers documented = Values("Counts in the manifest").take(in).numbers;
+  REQUIRE(in.empty());
+  REQUIRE(documented == Numbers{{"next row", m.next_row},
+                                {"first row of the tail", m.tail_start},
+                                {"live rows", m.live_rows},
+                                {"live length", m.live_length},
+                                {"dead rows", m.dead_rows},
+                                {"next segment", m.next_segment}});
+  REQUIRE(m.dead_rows == 2);
+  REQUIRE(m.live_rows == m.next_row - 1u - 4);
+
+  const auto numbers_of = [](const recall::SegmentInfo& s) {
+    return Numbers{{"tier", s.tier},
+                   {"id", s.id},
+                   {"first", s.first},
+                   {"last", s.last},
+                   {"posting blocks", s.posting_blocks},
+                   {"directory blocks", s.directory_blocks},
+                   {"top blocks", s.top_blocks},
+                   {"filter blocks", s.filter_blocks},
+                   {"filter lines", s.filter_lines},
+                   {"hidden", s.hidden},
+                   {"dead", s.dead}};
+  };
+  const std::string segments = index.field(5);
+  in = segments;
+  REQUIRE(take_varint(in) == m.segments.size());
+  REQUIRE(m.segments.size() == 9);
+  std::uint64_t next = 1, hidden = 0, dead = 0;
+  for (const recall::SegmentInfo& segment : m.segments) {
+    const Numbers numbers = Values("Segment in the manifest").take(in).numbers;
+    REQUIRE(numbers == numbers_of(segment));
+    REQUIRE(numbers.at("first") == next);
+    next = numbers.at("last") + 1;
+    hidden += numbers.at("hidden");
+    dead += numbers.at("dead");
+    for (const auto& [kind, name] : {std::pair(34, "posting blocks"), {35, "directory blocks"},
+                                     {36, "top blocks"}, {37, "filter blocks"}}) {
+      for (std::uint64_t n = 0; n < numbers.at(name); ++n) index.at(kind, segment.id, n);
+      REQUIRE(index.blocks.count({kind, segment.id, numbers.at(name)}) == 0);
+    }
+  }
+  REQUIRE(in.empty());
+  REQUIRE(next == m.tail_start);
+  REQUIRE((hidden == 2 && dead == 1));
+
+  // The merge: its last written posting is where the next step goes on.
+  const std::string merges = index.field(7);
+  in = merges;
+  REQUIRE(take_varint(in) == 1);
+  const Values::Taken merge = Values("Merge in the manifest").take(in);
+  REQUIRE(in.empty());
+  REQUIRE(merge.list.size() == 8);
+  REQUIRE(merge.numbers.at("tier") == merge.nested.at("tier"));
+  REQUIRE(merge.numbers.at("dead at start") == 1);
+  const auto output = static_cast<std::uint32_t>(merge.nested.at("id"));
+  const auto blocks = merge.nested.at("posting blocks");
+  REQUIRE(blocks > 0);
+  const std::vector<IndexEntry> written = entries_of(index.at(34, output, blocks - 1));
+  REQUIRE(written.back().term == merge.numbers.at("term"));
+  REQUIRE(written.back().postings.back().first == merge.numbers.at("row"));
+  REQUIRE(index.blocks.count({34, output, blocks}) == 0);
+  const std::string& directory = index.at(35, output, 0);
+  for (std::uint64_t n = 0; n < blocks; ++n) {
+    REQUIRE(load_le<std::uint64_t>(directory, n * 8) ==
+            entries_of(index.at(34, output, n)).front().term);
+  }
+  for (const std::uint64_t input : merge.list) {
+    REQUIRE(std::any_of(m.segments.begin(), m.segments.end(),
+                        [&](const recall::SegmentInfo& s) { return s.id == input; }));
+  }
+
+  const std::string garbage = index.field(9);
+  REQUIRE(garbage == std::string(1, '\0'));
+  const std::string changed = index.field(14);
+  in = changed;
+  const std::uint64_t count = take_varint(in);
+  REQUIRE((count > 0 && count <= 192));
+  std::uint64_t before = ~std::uint64_t{0};
+  std::set<int> kinds;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto key = load_le<std::uint64_t>(in);
+    in.remove_prefix(8);
+    const std::uint64_t ago = take_varint(in);
+    REQUIRE(ago <= before);
+    before = ago;
+    const int kind = static_cast<int>(key >> 58) + 31;
+    kinds.insert(kind);
+    REQUIRE((key >> 32 & 0x3FFFFFF) == 0);
+    const std::uint64_t number = key & 0xFFFFFFFF;
+    REQUIRE((kind == 33 || (kind >= 38 && kind <= 40)));
+    if (kind != 33 || number >= m.tail_start) index.at(kind, 0, number);
+  }
+  REQUIRE(in.empty());
+  REQUIRE(kinds == std::set<int>{33, 38, 39, 40});
+}
+
+TEST_CASE("format.md: terms, postings, directories and filters", "[docs][format][index]") {
+  const IndexBytes& index = index_bytes();
+  recall::Analyzer analyzer;
+  REQUIRE(docs::table_below(page(), "Term numbers").size() == 3);
+  const std::uint64_t stem = term_hash("sr1.k.term", analyzer.stem("orchard")) >> 2;
+  const std::uint64_t word = (std::uint64_t{2} << 62) +
+                             ((term_hash("sr1.k.prefix", "or") >> 50) << 48) +
+                             (term_hash("sr1.k.word", "orchard") >> 16);
+  std::set<std::uint64_t> prints;
+  for (int i = 0; i < 8; ++i) {
+    const std::string text = recall::normalized(index.marked + std::to_string(i));
+    prints.insert((std::uint64_t{1} << 62) + (term_hash("sr1.k.print", text) >> 2));
+  }
+  std::set<std::uint64_t> rows;
+  std::size_t words = 0, fingerprints = 0;
+  bool has_top = false;
+  for (const recall::SegmentInfo& segment : index.manifest.segments) {
+    std::uint64_t last = 0;
+    for (std::uint32_t n = 0; n < segment.posting_blocks; ++n) {
+      const std::vector<IndexEntry> entries = entries_of(index.at(34, segment.id, n));
+      const std::string& directory = index.at(35, segment.id, n / 504);
+      REQUIRE(load_le<std::uint64_t>(directory, n % 504 * 8) == entries.front().term);
+      if (n % 504 == 0 && segment.directory_blocks > 1) {
+        has_top = true;
+        REQUIRE(load_le<std::uint64_t>(index.at(36, segment.id, 0), n / 504 * 8) ==
+                entries.front().term);
+      }
+      for (const IndexEntry& entry : entries) {
+        REQUIRE(entry.term >= last);
+        last = entry.term;
+        REQUIRE(entry.term >> 62 != 3);
+        if (entry.term == stem) {
+          for (const auto& [row, code] : entry.postings) {
+            REQUIRE(code >> 5 == 0);
+            rows.insert(row);
+          }
+        }
+        if (entry.term == word) {
+          REQUIRE(entry.word == "orchard");
+          ++words;
+        }
+        if (entry.term >> 62 != 1) continue;
+        fingerprints += prints.count(entry.term);
+        const std::uint64_t line = ((entry.term << 2) >> 32) * segment.filter_lines >> 32;
+        const std::string& filter = index.at(37, segment.id, line / 63);
+        std::uint64_t bits = entry.term * 0x9E3779B97F4A7C15u;
+        bits ^= bits >> 29;
+        for (int probe = 0; probe < 6; ++probe, bits >>= 9) {
+          REQUIRE(bit_of(std::string_view(filter).substr(line % 63 * 64, 64), bits & 511));
+        }
+      }
+    }
+    const std::uint64_t all = segment.last - segment.first + 1;
+    REQUIRE(segment.filter_lines == std::max<std::uint64_t>(1, (10 * all + 511) / 512));
+    REQUIRE(segment.top_blocks == (segment.directory_blocks > 1 ? 1u : 0u));
+  }
+  // One of them is forgotten, and no merge has left it out yet.
+  REQUIRE(rows.size() == 8);
+  REQUIRE(words == 8);
+  REQUIRE(fingerprints == 8);
+  REQUIRE(has_top);
+}
+
+TEST_CASE("format.md: columns and tail of the index", "[docs][format][index]") {
+  const IndexBytes& index = index_bytes();
+  const Layout attributes("Attributes"), times("Times"), bits("Live bits"), tail("Tail");
+  REQUIRE(attributes.total() == recall::kAttributeBytes);
+  REQUIRE(times.total() == recall::kTimeBytes);
+  REQUIRE(bits.total() == recall::kBlockBytes);
+  recall::Index cache(*index.bank, {});
+  BankRead read = index.bank->read();
+  recall::IndexView view(cache, read);
+  // Little-endian, of any width.
+  const auto number = [](std::string_view bytes) {
+    std::uint64_t n = 0;
+    for (std::size_t i = bytes.size(); i-- > 0;) n = n << 8 | static_cast<unsigned char>(bytes[i]);
+    return n;
+  };
+  int closed = 0, dead = 0, marked = 0;
+  const auto check_cell = [&](std::string_view cell, const recall::RowAttributes& a) {
+    const auto part = [&](const char* name) { return number(attributes.get(cell, name)); };
+    REQUIRE(part("record id") == a.record);
+    REQUIRE(part("number of the document") == a.document);
+    REQUIRE(part("row before it") == a.previous);
+    REQUIRE(part("row behind it") == a.next);
+    REQUIRE(part("tag set") == a.tag_set);
+    REQUIRE(part("speaker") == a.speaker);
+    REQUIRE(part("type") == (static_cast<unsigned>(a.type) | static_cast<unsigned>(a.trust) << 2));
+    REQUIRE(part("flags") ==
+            ((a.closed ? 1u : 0u) | (a.dead ? 2u : 0u) | (a.timed ? 4u : 0u) |
+             (a.dated ? 8u : 0u)));
+    REQUIRE(part("which passage") == a.passage);
+    REQUIRE(part("importance") == a.importance);
+    REQUIRE(part("length class") == a.length_class);
+    REQUIRE(part("hours from 1970") == a.created_hours);
+    if (a.closed && !a.dead) ++closed;
+    if (a.dead) {
+      ++dead;
+      REQUIRE(cell == std::string(24, '\0') + "\4\3" + std::string(6, '\0'));
+    }
+  };
+  const auto check_times = [&](std::string_view cell, const recall::RowAttributes& a,
+                               const recall::RowTimes& t) {
+    const auto part = [&](const char* name) { return load_le<TimeMs>(times.get(cell, name)); };
+    REQUIRE(part("believed from") == t.believed_from);
+    REQUIRE(part("believed until") == t.believed_until);
+    REQUIRE(part("occurred from") == t.occurred_start);
+    REQUIRE(part("occurred until") == t.occurred_end);
+    REQUIRE(part("mentioned") == t.mentioned);
+    REQUIRE(part("expires") == t.expires);
+    REQUIRE(times.get(cell, "zero") == std::string(16, '\0'));
+    REQUIRE((part("believed until") == INT64_MAX) == !a.closed);
+    if (a.dead) REQUIRE(part("believed until") == 0);
+    if (!a.dated) REQUIRE((part("occurred from") == INT64_MIN && t.expires == INT64_MAX));
+  };
+  for (recall::Row row = 1; row < index.tail_start(); ++row) {
+    INFO("row " << row);
+    const recall::RowAttributes a = view.attributes(row);
+    check_cell(std::string_view(index.at(38, 0, row / 120)).substr(row % 120 * 32, 32), a);
+    check_times(std::string_view(index.at(39, 0, row / 60)).substr(row % 60 * 64, 64), a,
+                view.times(row));
+    const std::string& block = index.at(40, 0, row / 16128);
+    REQUIRE(bit_of(bits.get(block, "live"), row % 16128) == !a.closed);
+    REQUIRE(bit_of(bits.get(block, "timed"), row % 16128) == a.timed);
+    if (a.tag_set != 0) {
+      ++marked;
+      REQUIRE((a.importance == 255 && a.timed && a.dated && a.document != 0));
+      REQUIRE(view.times(row).occurred_start == 1'000'000);
+      REQUIRE(view.times(row).expires == 4'000'000'000'000);
+    }
+  }
+  REQUIRE(marked == 7);
+  REQUIRE((closed == 1 && dead == 1));
+
+  for (recall::Row row = index.tail_start(); row < index.manifest.next_row; ++row) {
+    INFO("row " << row);
+    const std::string& plain = index.at(33, 0, row);
+    const auto length = load_le<std::uint32_t>(tail.get(plain, "length"));
+    REQUIRE(plain.find_first_not_of('\0', 4 + length) == std::string::npos);
+    const recall::RowAttributes a = view.attributes(row);
+    check_cell(tail.get(plain, "cell of attributes"), a);
+    check_times(tail.get(plain, "cell of times"), a, view.times(row));
+    std::string_view in = std::string_view(plain).substr(0, 4 + length);
+    in.remove_prefix(100);
+    std::uint64_t last = 0, fingerprints = 0;
+    const std::uint64_t terms = take_varint(in);
+    for (std::uint64_t n = 0; n < terms; ++n) {
+      const auto term = load_le<std::uint64_t>(in);
+      REQUIRE(term > last);
+      last = term;
+      fingerprints += term >> 62;
+      REQUIRE((static_cast<unsigned char>(in[8]) & 31) == a.length_class);
+      in.remove_prefix(9);
+    }
+    const std::uint64_t words = take_varint(in);
+    for (std::uint64_t n = 0; n < words; ++n) in.remove_prefix(take_varint(in));
+    REQUIRE(take_varint(in) == 0);
+    REQUIRE(in.empty());
+    REQUIRE(fingerprints == (a.dead ? 0u : 1u));
+    REQUIRE((terms == 0) == a.dead);
+    REQUIRE((words == 0) == a.dead);
+  }
+  REQUIRE((closed == 2 && dead == 2));
+}
+
+TEST_CASE("format.md: interned names of the index", "[docs][format][index]") {
+  const IndexBytes& index = index_bytes();
+  const auto items = [&](std::uint32_t field, std::uint32_t segment) {
+    const std::string info = index.field(field);
+    std::string_view in = info;
+    const std::uint64_t count = take_varint(in), bytes = take_varint(in);
+    REQUIRE(in.empty());
+    std::string stream;
+    for (std::uint64_t n = 0; n * 4033 < bytes; ++n) stream += index.at(41, segment, n);
+    std::vector<std::string> found;
+    in = std::string_view(stream).substr(0, bytes);
+    while (!in.empty()) {
+      const std::uint64_t size = take_varint(in);
+      found.emplace_back(in.substr(0, size));
+      in.remove_prefix(size);
+    }
+    REQUIRE(found.size() == count);
+    return found;
+  };
+  REQUIRE(docs::table_below(page(), "Interned names").size() == 2);
+  REQUIRE(items(11, 1) == std::vector<std::string>{"\3one\3two", "\5three"});
+  REQUIRE(items(13, 2) == std::vector<std::string>{"Ada 0", "Ada 1"});
 }
 
 TEST_CASE("format.md: parts of a document and ends of a link", "[docs][format]") {

@@ -306,4 +306,25 @@ TEST_CASE(
   CHECK(view.words_near("granate", 1, 8).front().word == "granite");
 }
 
+TEST_CASE("a merge that starts in the transaction that forgets drops what it forgets") {
+  World world(11, 2);
+  for (int i = 0; i < 30; ++i) world.transaction(300, 0);
+  // Many rows at once, so that merges are owed by the same transaction.
+  Model next = world.model;
+  vault::BankWrite write = world.bank_->write(world.open_->stamp());
+  IndexWriter writer(*world.index_, write);
+  for (Row row = 1; row < next.size(); row += 2) {
+    writer.forget(row);
+    next.change(row).dead = true;
+  }
+  for (int i = 0; i < 400; ++i) world.add(writer, next);
+  writer.finish();
+  write.commit();
+  vault::BankRead read = world.bank_->read();
+  IndexView view(*world.index_, read);
+  // No segment without forgotten rows holds their terms.
+  view.check([](Row, const RowAttributes&, const RowTimes&) {});
+  CHECK(view.live_rows() > 0);
+}
+
 }  // namespace strongroom::recall

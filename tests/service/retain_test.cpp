@@ -454,4 +454,18 @@ TEST_CASE("the speed of retain", "[.][retain-speed]") {
   WARN("a document of 12 MiB: " << took.count() << " s");
 }
 
+TEST_CASE("an answer of recall with a changed text is news, with a shortened one it is not",
+          "[retain]") {
+  const TestHome home;
+  const auto service = home.mcp();
+  const std::string id = keep(*service, "the gate opens at seven in the morning");
+  const auto answer = [&](const std::string& text) {
+    return item("Found 1 relevant memory (as of 2026-11-21 21:40 UTC):\n\n- " + text +
+                " [world] (id: " + id + ")");
+  };
+  CHECK(statuses(retain(*service, {answer("the gate opens at nine in the evening")})) ==
+        Strings{"stored"});
+  CHECK(statuses(retain(*service, {answer("the gate opens at seven")})) == Strings{"duplicate"});
+}
+
 }  // namespace strongroom::service
