@@ -7,9 +7,11 @@
 #include <cstdio>
 #include <cstdlib>
 #include <initializer_list>
+#include <string>
 #include <string_view>
 
 #include "base/error.h"
+#include "base/utf8.h"
 
 namespace strongroom::fuzz {
 
@@ -42,6 +44,23 @@ inline std::string_view take_part(std::string_view& rest) {
   const std::string_view part = rest.substr(0, end);
   rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
   return part;
+}
+
+/// What of the input is UTF-8: for readers that are promised valid text.
+inline std::string valid_text(std::string_view input) {
+  std::string out;
+  out.reserve(input.size());
+  while (!input.empty()) {
+    const std::size_t size = utf8_sequence(input);
+    out.append(input.substr(0, size));
+    input.remove_prefix(size == 0 ? 1 : size);
+  }
+  return out;
+}
+
+/// True when `part` lies inside `whole`.
+inline bool inside(std::string_view part, std::string_view whole) {
+  return part.data() >= whole.data() && part.data() + part.size() <= whole.data() + whole.size();
 }
 
 }  // namespace strongroom::fuzz

@@ -156,6 +156,157 @@ def project():
             [b"\x06" + url for url in urls])
 
 
+def postings(term, rows):
+    first, code = rows[0]
+    payload = b"".join(varint(row - before) + bytes([code])
+                       for (before, _), (row, code) in zip(rows, rows[1:]))
+    out = u64(term) + varint(len(rows)) + varint(first) + bytes([code])
+    return out + (varint(len(payload)) + payload if len(rows) > 1 else b"")
+
+
+def index_block():
+    entries = postings(5, [(1, 3)]) + postings(1 << 20, [(1, 3), (2, 1), (300, 255)])
+    entries += postings(1 << 62 | 7, [(9, 0)])
+    for number, word in enumerate([b"deploy", b"stra\xc3\x9fe"]):
+        entries += u64((2 << 62) + number) + varint(len(word)) + word
+    return struct.pack("<H", 2 + len(entries)) + entries
+
+
+def index_segments():
+    directory = b"".join(u64(term) for term in (5, 6, 1 << 20, 1 << 62, 2 << 62))
+    return [bytes(counts) + u64(term) + rest
+            for counts in ([1, 1, 0, 1, 1], [2, 1, 0, 0, 0], [50, 4, 1, 3, 190])
+            for term in (5, 1 << 62 | 7) for rest in (index_block(), directory + index_block())]
+
+
+def tail_rows():
+    cells = bytes(range(1, 33)) + struct.pack("<6q", 1, 2**63 - 1, -2**63, -2**63, 5, 9) + bytes(16)
+    terms = varint(2) + u64(3) + b"\x07" + u64(1 << 62) + b"\x00"
+    rows = [cells + terms + items([b"staging", b"database"]) + varint(0),
+            cells + varint(0) + varint(0) + varint(0)]
+    return [(u32(len(row)) + row).ljust(256, b"\0") for row in rows]
+
+
+def manifest(segments, merges=b"\x00", extra=()):
+    rows = b"".join(bytes([1]) + b"".join(varint(n) for n in numbers) for numbers in segments)
+    end = segments[-1][2] + 1 if segments else 1
+    fields = [(1, u64(40)), (3, b"".join(varint(n) for n in (end + 3, end, 100, 900, 2, 9))),
+              (5, varint(len(segments)) + rows), (7, merges), (9, varint(0)),
+              (11, varint(2) + varint(30)), (13, varint(0) + varint(0)),
+              (14, varint(1) + u64(77) + varint(3)), (16, u64(5))]
+    return body(sorted(fields + list(extra)))
+
+
+def manifests():
+    one = (1, 1, 240, 9, 1, 0, 1, 5, 2, 0)
+    two = (2, 241, 500, 600, 2, 1, 1, 5, 0, 1)
+    merge = varint(1) + b"\x02" + varint(2) + varint(1) + varint(2) + b"\x02"
+    merge += b"".join(varint(n) for n in (3, 1, 500, 1, 0, 0, 0, 9, 0, 0))
+    merge += u64(1 << 40) + varint(7) + varint(1)
+    return [manifest([]), manifest([one]), manifest([one, two], merge),
+            manifest([one], extra=[(18, b"later")])]
+
+
+def memory_records():
+    first = [(1, "Deploys run on Tuesdays.".encode()), (2, u64(1)), (3, u64(0)), (4, u64(5)),
+             (5, u64(1000)), (6, u64(5))]
+    more = first[:4] + [(5, u64(7)), (6, u64(9)), (8, u64(99)), (10, b"\x01"),
+                        (12, struct.pack("<d", 0.75)), (14, u64(7) + u64(8)),
+                        (16, items([b"infra", b"ops"])), (18, b"local:mcp"), (20, b"retain"),
+                        (22, b"\x01"), (24, b"s" * 16), (26, b"\x02"), (32, u64(4)), (34, u64(1)),
+                        (36, u64(2)), (37, u64(3)), (38, u64(4)), (40, u64(6)), (42, b"stand-up"),
+                        (44, b"Ada"), (46, b"chat"), (48, u64(3)), (50, b"notes.md"), (52, u64(2)),
+                        (54, u32(1)), (56, u32(9) + u32(2)), (58, items([b"deploys"])),
+                        (60, items([b"a", b"b"]))]
+    parts = varint(7) + varint(2) + b"\n\n" + varint(8) + varint(0)
+    head = [(1, b"notes.md"), (2, u64(1)), (4, u64(5)), (5, u64(6)), (6, u64(5)), (9, parts),
+            (10, u64(2)), (16, items([b"doc"])), (32, u32(4)), (34, u64(1))]
+    page = [(13, u64(6)), (15, b"".join(varint(n + 1) + varint(0) for n in range(256)))]
+    link = [(1, b"m:7"), (3, b"e:Ada"), (4, u64(5)), (5, b"supersedes"), (18, b"local:mcp"),
+            (32, u64(1)), (34, u64(2))]
+    links = [(7, b"e:Ada"), (9, u64(0)), (11, u64(5) + u64(9))]
+    gone = [(2, u64(3)), (4, u64(5)), (5, u64(7)), (18, b"local:cli")]
+    full = head[:6] + [(10, u64(258)), (11, u64(5))]
+    return [bytes([kind]) + body(fields) for kind, fields in
+            [(0, first), (0, more), (1, gone), (2, head), (2, full), (2, page), (3, link),
+             (3, links)]]
+
+
+def words():
+    return [text.encode() for text in [
+        "We're deploying the API server at 10:30, don't forget!",
+        "src/main.cpp:42 my-tool v1.2.3 https://a.example/b?c=d#e user@host.example C++ C# .NET",
+        "XMLHttpRequest snake_case SCREAMING_CASE YouTube iPhone 0xDEADBEEF 1,234.56 E0433 -Wall",
+        "Stra\u00dfe \uff26\uff55\uff4c\uff4c co\u00f6perate e\u0301 \u00ad soft \u200b zero \ufb01ne",
+        "\u6771\u4eac\u90fd\u306b\u4f4f\u3080 \u0e20\u0e32\u0e29\u0e32\u0e44\u0e17\u0e22 \ud55c\uad6d\uc5b4",
+        "\U0001f600\U0001f468\u200d\U0001f469 \u0645\u0631\u062d\u0628\u0627 \u05e9\u05dc\u05d5\u05dd \u0130I\u0131i",
+        "a" * 200 + " " + "na\u00efve" * 30, "a\u0300" * 40 + " \u0300\u0301",
+        "C:\\dir\\file.txt ~/.config/x --max-tokens=5 $HOME %d 50% 'quoted' rock'n'roll",
+    ]]
+
+
+def recall_outputs():
+    head = "Found {} (as of 2026-11-21 21:40 UTC):\n\n"
+    bullet = "- Deploys run on Tuesdays. [world] (2026-11-21T21:40:05.123Z) (id: k7q2m-1f)"
+    return [text.encode() for text in [
+        head.format("1 relevant memory") + bullet, bullet, "Deploys  run\n on Tuesdays.",
+        head.format("2 relevant memories") + bullet + "\n  second line\n\n  third\n" + bullet,
+        head.format("0 relevant memories"), "a\\nb \\u202e \\U0001f600 \\", "a\u202eb\u200b\x1b[0m\tc",
+        "\u212bngstr\u00f6m \u2028\ufff9",
+    ]]
+
+
+def documents():
+    text = ("# Title\n\nFirst paragraph. It has two sentences!\n\n- item one\n- item two\n\n"
+            "## Part\n\n```cpp\nint main() {\n\n  return 0;\n}\n```\n\n1. first\n2. second\n"
+            "NAME\n    tool - does it\n\nSYNOPSIS\n    tool [-a]\n~~~\nopen fence\n")
+    others = [text, text.replace("\n", "\r\n"), "word " * 300, "x" * 600, " " * 200 + "a" + " " * 200,
+              "\u65e5\u672c\u8a9e\u3002" * 60, "\U0001f600" * 50, "\n" * 70 + "a\n" * 70]
+    return [bytes([limit]) + other.encode() for limit in (0, 3, 5, 6) for other in others]
+
+
+def retain_items():
+    return [text.encode() for text in [
+        '{"content":"a"}',
+        '{"content":"a","context":"b","type":"experience","tags":["x","y"],"entities":["z"],'
+        '"timestamp":"2026-11-21T21:40:05Z","importance":0.5,"document_id":"d",'
+        '"metadata":{"k":"v"},"occurred_start":"2026-11-01","occurred_end":"2026-11-02T10:00+02:00",'
+        '"update_mode":"append","position":3,"speaker":"Ada","expires_at":"2027-01-01T00:00:00Z"}',
+        '{"content":"","tags":null}', '{"content":"a","importnace":1}', '{"content":"a","position":1e3}',
+    ]]
+
+
+def searches():
+    return [text.encode() for text in [
+        '{"query":"a"}', '{"query":"a","qid":"q1"}',
+        '{"query":"a","scope":"project, global","types":["fact","permanent"],"tags":["x"],'
+        '"tags_match":"all_strict","limit":3,"max_tokens":9,"min_score":0,"budget":"high",'
+        '"query_timestamp":"2026-11-21T21:40:05Z","temporal_window":{"start":"2026-01-01",'
+        '"end":"2026-02-01"},"as_of":"2026-11-21","include":{"chunks":{"max_tokens":5},'
+        '"source_facts":null,"entities":{},"invalid":true}}',
+        '{"query":"a","scope":["b"],"type_filter":["world"],"token_budget":5,"bank":"b",'
+        '"min_scores":{"keyword":0.5,"final":1},"prefer_observations":true,"trace":true,'
+        '"detail":"full","arms":["keyword","graph"]}',
+        '{"query":"a","tag_groups":[{"and":[{"tags":["x"],"match":"any"},{"not":{"or":[]}}]}]}',
+        '{"query":"a","tag_groups":[' + '{"not":' * 18 + '{"tags":[]}' + '}' * 18 + ']}',
+    ]]
+
+
+def times():
+    return [b"2026-11-21T21:40:05.123456Z", b"2026-11-21", b"2024-02-29t23:59:60+23:59",
+            b"0001-01-01T00:00:00+00:01", b"9999-12-31 23:59-00:01", b"2h", b"3w", b"2026-02-30"]
+
+
+def server_memory():
+    lines = ['{"type":"entity","name":"Ada","entityType":"person","observations":["likes tea",'
+             '"Ada plays chess"]}',
+             '{"type":"relation","from":"Ada","to":"Bob","relationType":"knows"}']
+    return [text.encode() for text in [
+        "\n".join(lines) + "\n", "\ufeff" + "\r\n \r\n".join(lines), '{"type":"entity","name":""}\n[1]\n{',
+        '{"type":"entity","name":"a","observations":[""," ",1,"b"]}',
+    ]]
+
+
 def seeds():
     json_texts = [b"null", b"[1, -2.50, 1e3, 12345678901234567890123]", b'{"a":{"b":[{}, []]}}',
                   b'"\\u00e9\\ud834\\udd1e\\n\xc3\xa9"', b'{"a":1,"a":2}', b"[" * 64 + b"]" * 64]
@@ -192,6 +343,21 @@ def seeds():
                           b'T[mcp_servers.strongroom]\ncommand = "old"\nargs = ["a", "b"]\n',
                           b'Ta = """\nmulti\n"""\n[b]\nc = \'x\' # d\n'],
         "rpc": rpc(),
+        "index_block": [index_block(), struct.pack("<H", 2)],
+        "index_segment": index_segments(),
+        "tail_row": tail_rows(),
+        "manifest": manifests(),
+        "columns": [bytes(range(64)), b"\xff" * 64],
+        "analyzer": words(),
+        "normalized": recall_outputs() + texts[:2],
+        "edit_distance": [b"\x02receive\0recieve", "\x01na\u00efve\0naive".encode(), b"\x04\0abc"],
+        "splitter": documents(),
+        "memory_record": memory_records(),
+        "memory_id": [b"k7q2m-1f", b"00000-zzzzzzzzzzzzz", b"k7q2m-01"],
+        "retain_item": retain_items(),
+        "search_options": searches(),
+        "time_text": times(),
+        "server_memory": server_memory(),
     }
 
 

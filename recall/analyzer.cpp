@@ -98,11 +98,11 @@ struct Analyzer::Impl {
   void run(const Run& in);
   std::size_t name(const Run& in, std::size_t begin);
   std::string_view fold(std::string_view text);
-  std::uint32_t add_word(std::string_view folded, bool letters, std::uint32_t but = kNone);
+  std::uint32_t add_word(std::string_view folded, std::uint32_t but = kNone);
   void add_single(std::string_view text);
   std::uint32_t add_whole(std::string_view folded);
   void add_term(std::uint32_t term, std::uint32_t from);
-  std::uint32_t know(std::string_view folded, bool letters);
+  std::uint32_t know(std::string_view folded);
 
   Stemmer stemmer;
   Folder folder;
@@ -162,7 +162,7 @@ void Analyzer::Impl::add_term(std::uint32_t term, std::uint32_t from) {
 }
 
 // The number of a folded word in `words`, with what is known of it.
-std::uint32_t Analyzer::Impl::know(std::string_view text, bool letters) {
+std::uint32_t Analyzer::Impl::know(std::string_view text) {
   const std::uint32_t number = words.intern(text);
   if (number < known.size()) return number;
   Word fresh;
@@ -172,6 +172,10 @@ std::uint32_t Analyzer::Impl::know(std::string_view text, bool letters) {
     const auto points = std::count_if(text.begin(), text.end(), [](char c) {
       return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
     });
+    // By the word alone, so that it does not matter where it was seen first.
+    const bool letters = std::all_of(text.begin(), text.end(), [](char c) {
+      return static_cast<unsigned char>(c) >= 0x80 || (c >= 'a' && c <= 'z');
+    });
     fresh.comparable = letters && points >= 4;
   }
   known.push_back(fresh);
@@ -179,8 +183,8 @@ std::uint32_t Analyzer::Impl::know(std::string_view text, bool letters) {
 }
 
 // Adds a word, but for the term `but`. Returns 1 for a word that counts, 0 for a stop word.
-std::uint32_t Analyzer::Impl::add_word(std::string_view text, bool letters, std::uint32_t but) {
-  const std::uint32_t number = know(text, letters);
+std::uint32_t Analyzer::Impl::add_word(std::string_view text, std::uint32_t but) {
+  const std::uint32_t number = know(text);
   Word& entry = known[number];
   if (entry.term == kNone) return 0;
   if (entry.term != but) add_term(entry.term, number);
@@ -193,7 +197,7 @@ std::uint32_t Analyzer::Impl::add_word(std::string_view text, bool letters, std:
 
 void Analyzer::Impl::add_single(std::string_view text) {
   const std::string_view single = fold(text);
-  if (!single.empty()) add_word(single, false);
+  if (!single.empty()) add_word(single);
 }
 
 std::uint32_t Analyzer::Impl::add_whole(std::string_view text) {
@@ -261,7 +265,7 @@ std::size_t Analyzer::Impl::simple_word(std::string_view text, std::size_t at) {
   if (size == 0 || (later & kUpper) != 0) return at;
   while (any_of(i, ".,;:!?)\"]")) ++i;
   if (i < text.size() && !ascii_space(text[i])) return at;
-  result.length += add_word({word.data(), size}, true);
+  result.length += add_word({word.data(), size});
   return i;
 }
 
@@ -313,7 +317,7 @@ std::size_t Analyzer::Impl::name(const Run& in, std::size_t begin) {
       counts |= first ? 1 : 0;
     } else {
       const std::uint32_t but = part.kind == NamePart::Kind::kCamel ? whole : kNone;
-      const std::uint32_t counted = add_word(text, part.kind != NamePart::Kind::kNumber, but);
+      const std::uint32_t counted = add_word(text, but);
       counts |= first ? counted : 0;
     }
   }

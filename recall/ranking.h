@@ -38,6 +38,8 @@ inline constexpr double kOneEdit = 0.6;
 inline constexpr double kTwoEdits = 0.4;
 inline constexpr std::size_t kTwoEditLetters = 8;
 inline constexpr std::size_t kCorrections = 3;
+// Memories of a stem that are looked at for the very form of a word.
+inline constexpr std::size_t kFormMemories = 1000;
 
 // A term of at most this many memories brings them into the first kGuaranteedPlaces.
 inline constexpr std::size_t kRareMemories = 2;

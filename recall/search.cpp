@@ -124,7 +124,7 @@ class Searcher {
     const std::size_t letters = code_points(term.word);
     if (letters < 4) return false;
     const unsigned limit = letters >= ranking::kTwoEditLetters ? 2 : 1;
-    const auto near = view_.words_near(term.word, limit, 64);
+    const auto near = view_.words_near(term.word, limit, 256);
     std::unordered_set<std::string> stems;
     unsigned distance = limit + 1;
     for (const IndexView::NearWord& word : near) {
@@ -134,6 +134,7 @@ class Searcher {
       ScoredTerm scored;
       const std::uint64_t live = view_.postings(view_.term_id(stem), scored.postings);
       if (live == 0) continue;  // every memory with it is gone
+      if (!holds_form(scored.postings, word.word)) continue;
       distance = word.distance;
       stems.insert(stem);
       searched.corrected_to.push_back(word.word);
@@ -148,6 +149,24 @@ class Searcher {
     }
     corrections_.clear();
     return true;
+  }
+
+  // The word list may still have forms that only forgotten memories had, until a merge and beyond
+  // where the stem lives on. So the texts decide, whatever segments there are.
+  bool holds_form(const std::vector<IndexView::Posting>& postings, const std::string& word) {
+    if (!query_.text_of) return true;
+    SecretBytes text;
+    std::unordered_set<vault::RecordId> looked;
+    for (const IndexView::Posting& posting : postings) {
+      const vault::RecordId record = view_.attributes(posting.row).record;
+      if (!looked.insert(record).second) continue;
+      if (looked.size() > ranking::kFormMemories) return false;
+      text.clear();
+      query_.text_of(record, text);
+      const auto& words = analyzer_.analyze(text.view()).words;
+      if (std::find(words.begin(), words.end(), word) != words.end()) return true;
+    }
+    return false;
   }
 
   // ---- scores

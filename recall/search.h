@@ -43,6 +43,10 @@ struct SearchQuery {
   bool lexical = true, structure = true;
   TimeMs query_time = 0;     // for recency
   double scope_prior = 1.0;  // of this bank among those asked
+  /// Everything that a memory's record is found by, into `out`. With it the typo rule asks the
+  /// texts whether a form of a word is still there; without it the index's word list is believed,
+  /// which keeps forms of forgotten memories while another has a word of the same stem.
+  std::function<void(vault::RecordId, SecretBytes& out)> text_of;
   bool prefer_observations = false;
 };
 

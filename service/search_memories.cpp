@@ -88,6 +88,19 @@ std::size_t candidates(const SearchRequest& request) {
   return std::max(kDepth[static_cast<std::size_t>(request.budget)], request.limit);
 }
 
+// All that a memory is found by: the same parts as in MemoryChanges::findable_text().
+void append_findable(const vault::Memory& memory, SecretBytes& out) {
+  const auto add = [&](std::string_view part) {
+    if (part.empty()) return;
+    out.append(part);
+    out.append("\n");
+  };
+  add(memory.text);
+  add(memory.context);
+  for (const std::string& entity : memory.entities()) add(entity);
+  add(memory.speaker);
+}
+
 class Search {
  public:
   Search(MemoryService::State& state, const SearchRequest& request)
@@ -158,6 +171,9 @@ class Search {
     query.query_time = request_.query_timestamp.value_or(request_.as_of.value_or(state_.last_call));
     query.scope_prior = banks.read.size() > 1 && i == 0 ? kProjectPrior : 1.0;
     query.prefer_observations = request_.prefer_observations;
+    query.text_of = [&](vault::RecordId record, SecretBytes& out) {
+      append_findable(vault::open_memory(searched.read, record, plain_), out);
+    };
     searched.outcome = recall::search(searched.view, state_.analyzer, query);
     if (searched.narrowed && (request_.as_of || request_.include_invalid)) hide_older(searched);
     for (const recall::Hit& hit : searched.outcome.hits) {
@@ -170,8 +186,7 @@ class Search {
     SecretBytes plain;
     std::erase_if(searched.outcome.hits, [&](const recall::Hit& hit) {
       if (!hit.attributes.closed) return false;
-      const vault::RecordId first =
-          vault::open_memory(searched.read, hit.record, plain).first;
+      const vault::RecordId first = vault::open_memory(searched.read, hit.record, plain).first;
       const auto newest = vault::find_memory(searched.read, first, plain);
       return !newest || !newest->memory ||
              !state_.decide(tool::kSearch, searched.bank->name(), newest->memory->tags()).permitted;
@@ -273,6 +288,7 @@ class Search {
   SearchResult result_;
   std::vector<std::unique_ptr<SearchedBank>> searched_;
   std::vector<Ranked> ranked_;
+  SecretBytes plain_;
 };
 
 }  // namespace

@@ -118,8 +118,7 @@ class World {
       draft.attributes.timed = true;
       draft.times.expires = 123'456;
     }
-    const Row previous =
-        into.size() > 1 && pick(2) == 0 ? static_cast<Row>(into.size() - 1) : 0;
+    const Row previous = into.size() > 1 && pick(2) == 0 ? static_cast<Row>(into.size() - 1) : 0;
     const Row number = writer.add(draft, into[previous].dead ? 0 : previous);
     REQUIRE(number == into.size());
     row.attributes = draft.attributes;
@@ -221,12 +220,12 @@ class World {
       const std::uint64_t live = view.postings(view.term_id(term), postings);
       const std::vector<Row> expected = model.rows_with(term);
       REQUIRE(live == model.live_with(term));
-      const bool all = std::equal(
-          postings.begin(), postings.end(), expected.begin(), expected.end(),
-          [&](const IndexView::Posting& posting, Row row) {
-            return posting.row == row && IndexView::frequency(posting.code) ==
-                                             std::min(8u, model[row].terms.at(term));
-          });
+      const bool all =
+          std::equal(postings.begin(), postings.end(), expected.begin(), expected.end(),
+                     [&](const IndexView::Posting& posting, Row row) {
+                       return posting.row == row && IndexView::frequency(posting.code) ==
+                                                        std::min(8u, model[row].terms.at(term));
+                     });
       INFO("term " << term);
       REQUIRE(all);
     }
@@ -237,8 +236,7 @@ class World {
       const ModelRow& m = model[static_cast<Row>(1 + pick(model.size() - 1))];
       std::vector<Row> expected;
       for (Row r = 1; r < model.size(); ++r) {
-        if (!model[r].dead && model[r].fingerprint == m.fingerprint)
-          expected.push_back(r);
+        if (!model[r].dead && model[r].fingerprint == m.fingerprint) expected.push_back(r);
       }
       REQUIRE(view.find_fingerprint(m.fingerprint) == expected);
     }

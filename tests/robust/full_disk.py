@@ -6,8 +6,9 @@ import shutil
 import subprocess
 import time
 
-from harness import (LONG, NO_SPACE, STORING_CALLS, RobustTest, Server, Vault, binary,
-                     calls_of, injected, main, need_strace, places, skip, text_of, tracing)
+import memory_ops
+from harness import (LONG, NO_SPACE, STORING_CALLS, Memories, RobustTest, Server, Vault, binary,
+                     calls_of, injected, jsonl, main, need_strace, places, skip, text_of, tracing)
 
 VALUE = b"0123456789abcdef" * 1024
 RESERVE = 1 << 20
@@ -153,6 +154,35 @@ class FullDisk(RobustTest):
             server.remember("new", "v")
             self.stored["new"] = b"v"
         self.check_well()
+
+    def test_memories(self):
+        """Nothing more is taken, all that was is recalled, and forgetting works."""
+        items = [{"content": f"memory {number} uniqmem{number}"} for number in range(500)]
+        stored = self.vault.must("retain", "--jsonl", "-", "--json", stdin=jsonl(items)).lines()
+        ids = [line["id"] for line in stored]
+        self.fill_disk()
+        more = []
+
+        def store(text, _):
+            more.append(text.replace(" ", "uniq"))
+            return self.vault.run("retain", more[-1])
+        self.use_up(store)
+        self.check_refusal(self.vault.run("retain", "--jsonl", "-", stdin=jsonl(
+            [{"content": f"new {number} uniqnew{number}"} for number in range(2000)])))
+        self.check_refusal(self.vault.run("edit", ids[0], "--content", "long text " * 500))
+        found = self.vault.must("--read-only", "recall", "uniqmem7", "--json").json()["results"]
+        self.assertEqual([one["id"] for one in found], [ids[7]])
+        done = self.vault.run("edit", ids[7], "--forget", "--yes")
+        self.assertEqual(done.code, 0, done)
+        found = self.vault.must("--read-only", "recall", "uniqmem7", "--json").json()["results"]
+        self.assertEqual(found, [])
+        self.free_disk()
+        memories = Memories(self.vault)
+        self.assertEqual(len(memories.texts), 499 + len(more) - 1)
+        memories.check_recall(["uniqmem6", "uniqmem7", "uniqmem8", "uniqnew0", "uniqnew1999"])
+        self.assertEqual(self.vault.run("retain", "after uniqafter").code, 0)
+        Memories(self.vault).check_recall(["uniqafter"])
+        self.vault.check_clean()
 
     def test_without_lock_files(self):
         """As a copy of the vault has none: LMDB makes them when it opens."""
@@ -326,6 +356,37 @@ class FailingWrites(RobustTest):
             done = subprocess.run([binary(), "get", "k"], env=vault.env,
                                   cwd=vault.work, stdout=full, stderr=subprocess.PIPE, check=False)
         self.assertEqual(done.returncode, NO_SPACE)
+
+
+class FailingMemories(RobustTest):
+    """ENOSPC and EIO in changes to memories: refused and nothing done, or done."""
+
+    def setUp(self):
+        super().setUp()
+        need_strace()
+
+    def sweep(self, name):
+        def check(done, before, now, after):
+            self.assertIn(done.code, (0, NO_SPACE), done)
+            if done.code == 0:
+                self.assertEqual(now, after)
+                return
+            self.assertRegex(done.err, r"\[(no_space|io|uncertain)\]")
+            if "[uncertain]" not in done.err and name != "retain jsonl":
+                self.assertEqual(now, before, "refused, and done all the same")
+        outcomes = memory_ops.sweep(self, name, ["error=ENOSPC", "error=EIO"], 5, STORING_CALLS,
+                                    check)
+        self.assertIn(0, outcomes)
+
+
+def add_memory_sweep(name):
+    def test(self):
+        self.sweep(name)
+    setattr(FailingMemories, "test_" + name.replace(" ", "_"), test)
+
+
+for each in memory_ops.operations(["?"] * 10):
+    add_memory_sweep(each)
 
 
 if __name__ == "__main__":

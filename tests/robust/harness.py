@@ -272,6 +272,48 @@ class RobustTest(unittest.TestCase):
         return Vault(self.new_folder(name))
 
 
+# ---- memories
+
+class Memories:
+    """What a vault holds of memories, as its user sees it; ids included, times left out."""
+
+    def __init__(self, vault):
+        lines = vault.must("memories", "--json", "--include-invalid").lines()
+        self.texts = {line["id"]: line["text"] for line in lines}
+        self.valid = {line["id"] for line in lines if line["valid"]}
+        self.state = (
+            sorted((line["id"], line["text"], line["valid"], tuple(line.get("tags", [])),
+                    line["importance"], line.get("document_id")) for line in lines),
+            sorted((line["document_id"], line["memories"])
+                   for line in vault.must("documents", "--json").lines()))
+        self.vault = vault
+
+    def links(self):
+        """Links by relation, asked of the first memory: of all that these tests make."""
+        if not self.texts:
+            return []
+        first = min(self.texts, key=lambda one: (len(one), one))
+        shown = self.vault.must("show", first, "--json").json()
+        return [link["relation"] for link in shown["links"]]
+
+    def check_recall(self, words):
+        """Each of the words, which no two texts share, finds the valid memory that has it alone."""
+        batch = "".join(json.dumps({"qid": word, "query": word, "min_score": 0, "limit": 200,
+                                    "max_tokens": 1000000}) + "\n" for word in words)
+        done = self.vault.must("recall", "--batch", "-", "--json", stdin=batch.encode())
+        answers = {line["qid"]: line for line in done.lines()}
+        for word in words:
+            found = {result["id"] for result in answers[word]["results"]
+                     if word in result["text"].split()}
+            expected = {one for one in self.valid if word in self.texts[one].split()}
+            if found != expected:
+                raise AssertionError(f"recall of {word}: {found}, stored {expected}")
+
+
+def jsonl(items):
+    return "".join(json.dumps(item) + "\n" for item in items).encode()
+
+
 # ---- strace
 
 STRACE_PROBE = ["strace", "-f", "-o", "/dev/null", "-e", "inject=fsync:error=EIO:when=1", "true"]

@@ -2,12 +2,14 @@
 between, and nothing acknowledged is lost."""
 import json
 import random
+import re
 import shutil
 import subprocess
 import time
 
-from harness import (KILLED, LONG, RobustTest, Server, Vault, binary, calls_of, injected, main,
-                     need_strace, text_of)
+import memory_ops
+from harness import (KILLED, LONG, WRITE_CALLS, RobustTest, Server, Vault, binary, calls_of,
+                     injected, jsonl, main, need_strace, text_of)
 
 LARGE = b"large value " * 40_000  # eight chunks
 POLICY_RULE = {"id": "hr", "effect": "forbid", "principal": "local:mcp", "key": "hr/*"}
@@ -165,7 +167,69 @@ for each in STEPS:
     add_sweep(each)
 
 
+class KillMemories(RobustTest):
+    """The same for memories: wholly or not at all, and recall finds just what is there."""
+
+    def setUp(self):
+        super().setUp()
+        need_strace()
+
+    def sweep(self, name):
+        def check(done, before, now, after):
+            self.assertEqual(done.code, KILLED, done)
+            if b"stored" in done.out and name != "retain jsonl":
+                self.assertEqual(now, after, "acknowledged, and not there")
+        outcomes = memory_ops.sweep(self, name, ["signal=KILL"], 6, WRITE_CALLS, check)
+        self.assertEqual(outcomes, sorted(outcomes))
+        self.assertEqual(outcomes[0], 0)
+        self.assertGreater(outcomes[-1], 0)
+
+
+def add_memory_sweep(name):
+    def test(self):
+        self.sweep(name)
+    setattr(KillMemories, "test_" + name.replace(" ", "_"), test)
+
+
+for each in memory_ops.operations(["?"] * 10):
+    add_memory_sweep(each)
+
+
 class KillAtRandom(RobustTest):
+    def test_a_long_list_of_memories(self):
+        """What was said to be committed is there; the next run stores the rest, nothing twice."""
+        total = 20_000
+        items = [{"content": f"entry number {n} uniqentry{n}", "tags": [f"t{n % 5}"]}
+                 for n in range(total)]
+        chance = random.Random(17)
+        for number in range(12 if LONG else 2):
+            vault = Vault(self.new_folder(f"list{number}"))
+            (vault.work / "list.jsonl").write_bytes(jsonl(items))
+            kills = 0
+            while True:
+                process = subprocess.Popen([binary(), "retain", "--jsonl", "list.jsonl"],
+                                           env=vault.env, cwd=vault.work,
+                                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                           stderr=subprocess.STDOUT)
+                if kills < 4:
+                    time.sleep(0.02 + chance.random() * 0.4)
+                    process.kill()
+                    kills += 1
+                out = process.stdout.read().decode()
+                process.stdout.close()
+                code = process.wait()
+                said = max([0, *(int(n) for n in re.findall(r"committed (\d+)", out))])
+                stored = [line["text"] for line in vault.must("memories", "--json").lines()]
+                self.assertEqual(len(stored), len(set(stored)), "stored twice")
+                self.assertGreaterEqual(len(stored), said)
+                self.assertEqual(set(stored), {item["content"] for item in items[:len(stored)]})
+                vault.check_clean(orphans=True)
+                if code == 0:
+                    break
+                self.assertEqual(code, KILLED, out)
+            self.assertEqual(len(stored), total)
+            shutil.rmtree(vault.folder)
+
     def test_commands(self):
         vault = self.new_vault()
         chance = random.Random(11)

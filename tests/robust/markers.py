@@ -136,6 +136,75 @@ class PlantedMarkers(RobustTest):
             server.must("get_project_context")
             self.look_at(server.process.pid)
 
+    def item(self, where):
+        """An item of retain with a marker in every member that takes text."""
+        mark = self.mark
+        return {"content": f"{mark(where + ' memory value')} is what was said",
+                "context": mark(where + " context value"), "speaker": mark(where + " speaker"),
+                "tags": [mark(where + " memory tag")], "entities": [mark(where + " entity")],
+                "metadata": {mark(where + " metadata name"): mark(where + " metadata value")},
+                "document_id": mark(where + " document"), "position": 1, "update_mode": "append"}
+
+    def plant_memories_with_commands(self):
+        mark = self.mark
+        (self.vault.folder / "in").mkdir(exist_ok=True)
+        self.cli("retain", "--jsonl", "-", "--source", mark("cli source"),
+                 stdin=json.dumps(self.item("cli")))
+        self.cli("retain", "-", "--operation-id", mark("cli retain operation"), stdin="a text")
+        # Enough of them for segments, long ones for passages.
+        many = [{"content": f"{mark('cli memory value in a segment')} {number}",
+                 "tags": [mark("cli tag in a segment")]} for number in range(600)]
+        many.append({"content": f"{mark('cli long memory value')} some words. " * 60})
+        many.append({"content": f"{mark('cli very long memory value')} some words. " * 400})
+        self.cli("retain", "--jsonl", "-", stdin="".join(json.dumps(one) + "\n" for one in many))
+        ids = [json.loads(self.cli("retain", "-", "--json", stdin=text).out)["id"] for text in (
+            f"{mark('cli first memory value')} to change",
+            f"{mark('cli second memory value')} goes",
+            f"{mark('cli third memory value')} is invalid")]
+        self.cli("edit", ids[0], "--content", "-", "--tag", mark("cli new tag"), "--metadata",
+                 f"{mark('cli new metadata name')}={mark('cli new metadata value')}",
+                 stdin=f"{mark('cli changed memory value')} now")
+        self.cli("edit", ids[1], "--forget", "--yes")
+        self.cli("edit", ids[2], "--invalidate", "--replacement", ids[0], "--yes")
+        self.cli("edit", ids[2], "--restore")
+        self.cli("link", ids[0], mark("cli linked entity"), mark("cli relation"))
+        # Refused.
+        self.cli("retain", "-", codes=(4,),
+                 stdin=f"{mark('cli refused memory value')} {CREDENTIAL}")
+        self.cli("retain", "--jsonl", "-", codes=(2,),
+                 stdin=json.dumps({"content": mark("cli bad memory value"), "importance": 7}))
+        self.cli("edit", ids[0], "--content", "-", codes=(4,),
+                 stdin=f"{mark('cli refused change value')} {CREDENTIAL}")
+        # Reading.
+        self.cli("recall", f"what about {mark('cli query')} {mark('cli memory value')}", "--trace")
+        self.cli("recall", "--batch", "-", stdin=json.dumps(
+            {"qid": "1", "query": mark("cli batch query"), "tags": [mark("cli asked tag")]}))
+        self.cli("recall", "q", "--tag-groups",
+                 json.dumps([{"not": {"tags": [mark("cli group tag")]}}]))
+        for args in (["show", ids[0]], ["show", "--document", mark("cli document")], ["memories"],
+                     ["documents"], ["tags"], ["context"], ["verify"],
+                     ["show", mark("cli id that is not there")]):
+            self.cli(*args, codes=(0, 1, 2))
+
+    def plant_memories_with_a_server(self):
+        mark = self.mark
+        with Server(self.vault, wrap=self.tracing()) as server:
+            server.initialize()
+            stored = server.must("retain", items=[self.item("mcp")], source=mark("mcp source"),
+                                 operation_id=mark("mcp retain operation"))
+            memory = stored["items"][0]["id"]
+            self.assertIn(mark("mcp memory value"), json.dumps(
+                server.must("recall", query=f"{mark('mcp query')} {mark('mcp memory value')}")))
+            server.must("recall", query=mark("mcp other query"), tags=[mark("mcp asked tag")])
+            server.must("memory_edit", id=memory, op="update",
+                        content=f"{mark('mcp changed memory value')} now")
+            server.refused("retain", items=[{"content": mark("mcp bad value"), "importance": 9}])
+            server.call("retain", items=[
+                {"content": f"{mark('mcp refused memory value')} {CREDENTIAL}"}])
+            server.must("memory_edit", id=memory, op="invalidate")
+            server.must("memory_edit", id=memory, op="forget")
+            self.look_at(server.process.pid)
+
     # ---- looking
 
     def look_at(self, pid):
@@ -167,7 +236,9 @@ class PlantedMarkers(RobustTest):
     def test_files(self):
         self.plant_with_commands()
         self.plant_with_a_server()
-        self.assertGreater(len(self.mark.all), 40)
+        self.plant_memories_with_commands()
+        self.plant_memories_with_a_server()
+        self.assertGreater(len(self.mark.all), 80)
         self.check_files()
         # The markers are where they should be, or this test would find nothing for no reason.
         self.assertEqual(self.vault.get(self.mark("cli argv key")).decode(),
@@ -181,6 +252,8 @@ class PlantedMarkers(RobustTest):
                      f"trace={WRITES}"]
         self.plant_with_commands()
         self.plant_with_a_server()
+        self.plant_memories_with_commands()
+        self.plant_memories_with_a_server()
         self.check_files()
         calls = 0
         for log in self.folder.glob("strace.*"):

@@ -7,7 +7,7 @@ import shutil
 import struct
 import sys
 
-from harness import CORRUPT, LONG, RobustTest, main, skip
+from harness import CORRUPT, LONG, Memories, RobustTest, jsonl, main, skip
 
 try:
     import lmdb
@@ -176,6 +176,191 @@ class Rows(Damage):
             mine = self.rows("bank", table)[-1]
             self.check_found("bank", table, "foreign row",
                              lambda txn, k=mine[0], v=foreign[1]: txn.put(k, v))
+
+
+class MemoryRows(Rows):
+    """Memories and their index. recall and show give what is true, or exit code 5."""
+
+    TEXTS = 700
+    WORDS = ("uniqmem1", "uniqmem300", "uniqmem655", "uniqmem699", "uniqgone", "uniqnew", "uniqold",
+             "uniqback", "uniqlong")
+
+    def setUp(self):
+        super().setUp()
+        items = [{"content": f"memory number {n} uniqmem{n} of all", "tags": [f"t{n % 3}"],
+                  "speaker": f"Speaker {n % 4}"} for n in range(self.TEXTS)]
+        # Several calls: segments, a tail, and merges of them.
+        for at in range(0, 600, 300):
+            self.base.must("retain", "--jsonl", "-", stdin=jsonl(items[at:at + 300]))
+        ids = {}
+        for name, text in (("gone", "what goes uniqgone"), ("edited", "what was uniqold"),
+                           ("back", "invalid for a while uniqback")):
+            ids[name] = self.base.must("retain", text, "--json").json()["id"]
+        self.base.must("edit", ids["gone"], "--forget", "--yes")
+        self.base.must("edit", ids["edited"], "--content", "what is uniqnew", "--tag", "x")
+        self.base.must("edit", ids["back"], "--invalidate", "--yes")
+        self.base.must("edit", ids["back"], "--restore")
+        self.base.must("retain", "uniqlong begins it. " + "and goes on with words. " * 200)
+        self.base.must("link", ids["edited"], ids["back"], "precedes")
+        self.base.must("retain", "--document-id", "a document", "--tag", "d", "part of a document")
+        self.base.must("retain", "--jsonl", "-", stdin=jsonl(items[600:]))
+        self.base.check_clean()
+        memories = Memories(self.base)
+        memories.check_recall(self.WORDS)
+        self.truth = dict(memories.texts)
+        self.expected = {word: self.answer(self.base, word) for word in self.WORDS}
+        self.assertEqual([len(one) for one in self.expected.values()], [1, 1, 1, 1, 0, 1, 0, 1, 1])
+
+    @staticmethod
+    def answer(vault, word):
+        """Ids and texts that recall gives, or None with exit code 5."""
+        done = vault.run("--read-only", "recall", word, "--min-score", "0", "--json")
+        if done.code in (CORRUPT, WRONG_KEY):
+            if done.out:
+                raise AssertionError(f"part of an answer before an error: {done}")
+            return None
+        if done.code != 0:
+            raise AssertionError(f"recall {word}: {done}")
+        # Texts that share other words with the query may come too; this word none has but one.
+        return sorted((one["id"], one["text"]) for one in done.json()["results"]
+                      if word in one["text"].split())
+
+    def check_memories(self, vault, words=None):
+        for word in words or self.chance.sample(self.WORDS, 3):
+            got = self.answer(vault, word)
+            if got is not None:
+                self.assertEqual(got, self.expected[word], f"a wrong answer for {word}")
+        # A retain after it stores, or is refused, and harms nothing.
+        self.assertIn(vault.run("retain", "a new one uniqlater").code, (0, CORRUPT, WRONG_KEY))
+
+    def check_found(self, which, table, what, work):
+        vault = self.copy()
+        with self.subTest(what, file=which, table=table):
+            self.change(vault, which, table, work)
+            done = vault.run("verify", "--json")
+            self.assertEqual(done.code, CORRUPT, done)
+            self.check_memories(vault)
+        shutil.rmtree(vault.folder, ignore_errors=True)
+
+    def kinds(self):
+        """Rows of the table `index` by what they are: the first byte of the key."""
+        kinds = {}
+        for key, value in self.rows("bank", "index"):
+            kinds.setdefault(key[0], []).append((key, value))
+        return kinds
+
+    def test_rows_of_a_bank(self):
+        """Every kind of index row: changed, removed, in another place."""
+        self.chance = random.Random(8)
+        kinds = self.kinds()
+        self.assertGreaterEqual(len(kinds), 8, "some kind of index row is not there to be damaged")
+        for kind, rows in sorted(kinds.items()):
+            with self.subTest(kind=kind):
+                for key, value in self.chance.sample(rows, min(len(rows), 9 if LONG else 1)):
+                    at = self.chance.randrange(len(value))
+                    bit = 1 << self.chance.randrange(8)
+                    flipped = value[:at] + bytes([value[at] ^ bit]) + value[at + 1:]
+                    elsewhere = bytes([key[0]]) + bytes(255 - byte for byte in key[1:])
+                    self.check_found("bank", "index", f"kind {kind} flip at {at}",
+                                     lambda txn, k=key, v=flipped: txn.put(k, v))
+                    self.check_found("bank", "index", f"kind {kind} remove",
+                                     lambda txn, k=key: txn.delete(k))
+                    self.check_found("bank", "index", f"kind {kind} cut short",
+                                     lambda txn, k=key, v=value[:-1]: txn.put(k, v))
+                    self.check_found("bank", "index", f"kind {kind} a second one",
+                                     lambda txn, k=elsewhere, v=value: txn.put(k, v))
+                if len(rows) > 1:
+                    (one, first), (other, second) = self.chance.sample(rows, 2)
+                    self.check_found("bank", "index", f"kind {kind} exchange",
+                                     lambda txn, a=one, b=other, v=first, w=second:
+                                     (txn.put(a, w), txn.put(b, v)))
+        # A row of one kind in the place of another.
+        flat = [rows[0] for _, rows in sorted(kinds.items())]
+        for (key, value), (_, foreign) in zip(flat, flat[1:] + flat[:1]):
+            self.check_found("bank", "index", f"kind {key[0]} by another",
+                             lambda txn, k=key, v=foreign: txn.put(k, v))
+
+    def test_rows_of_the_vault(self):
+        """Records of memories, documents and links: some of each table."""
+        self.chance = random.Random(9)
+        for table in ("names", "records"):
+            rows = self.rows("bank", table)
+            for key, value in self.chance.sample(rows, 60 if LONG else 4):
+                at = self.chance.randrange(len(value))
+                flipped = value[:at] + bytes([value[at] ^ 1]) + value[at + 1:]
+                self.check_found("bank", table, "flip", lambda txn, k=key, v=flipped: txn.put(k, v))
+                self.check_found("bank", table, "remove", lambda txn, k=key: txn.delete(k))
+            (one, first), (other, second) = self.chance.sample(rows, 2)
+            self.check_found("bank", table, "exchange",
+                             lambda txn: (txn.put(one, second), txn.put(other, first)))
+
+    def test_an_older_row_put_back(self):
+        """Rows of the index, one kind at a time, and the whole table, from an earlier state."""
+        self.chance = random.Random(10)
+        old = dict(self.rows("bank", "index"))
+        edited = [one for one, text in self.truth.items() if "uniqmem300" in text][0]
+        self.base.must("edit", edited, "--content", "other words uniqother")
+        self.base.must("retain", "--jsonl", "-", stdin=jsonl(
+            [{"content": f"later {n} uniqlater{n}"} for n in range(400)]))
+        self.base.must("edit", [one for one, text in self.truth.items() if "uniqmem655" in text][0],
+                       "--forget", "--yes")
+        now = dict(self.rows("bank", "index"))
+        changed = [key for key in old if now.get(key) != old[key]]
+        was, self.expected = self.expected, {
+            word: self.answer(self.base, word) for word in (*self.WORDS, "uniqother", "uniqlater7")}
+        self.assertEqual(self.expected["uniqmem655"], [])
+        kinds = {key[0] for key in changed}
+        self.assertGreaterEqual(len(kinds), 4)
+        for kind in [*sorted(kinds), None]:
+            vault = self.copy()
+            with self.subTest(kind=kind):
+                if kind is None:
+                    self.change(vault, "bank", "index", lambda txn: (
+                        [txn.delete(key) for key in now if key not in old],
+                        [txn.put(key, value) for key, value in old.items()]))
+                else:
+                    self.change(vault, "bank", "index", lambda txn, only=kind: [
+                        txn.put(key, old[key]) for key in changed if key[0] == only])
+                self.assertEqual(vault.run("verify").code, CORRUPT)
+                # Of a file that was tampered with: what holds, what held, nothing, or an error.
+                # Never what was forgotten, and never a text that was not there.
+                for word in self.expected:
+                    got = self.answer(vault, word)
+                    if got:
+                        self.assertIn(got, (self.expected[word], was.get(word)), word)
+                    if word == "uniqmem655":
+                        self.assertIn(got, (None, []), "a forgotten memory is recalled")
+            shutil.rmtree(vault.folder, ignore_errors=True)
+
+    def test_a_row_of_another_vault(self):
+        self.chance = random.Random(11)
+        other = self.new_vault("other")
+        other.must("retain", "--jsonl", "-", stdin=jsonl(
+            [{"content": f"foreign {n} uniqmem{n}"} for n in range(600)]))
+        foreign = {}
+        for key, value in self.change(other, "bank", "index", lambda txn: list(txn.cursor())):
+            foreign.setdefault(key[0], (key, value))
+        for kind, rows in self.kinds().items():
+            if kind not in foreign:
+                continue
+            key, value = foreign[kind]
+            self.check_found("bank", "index", f"kind {kind} of another vault",
+                             lambda txn, k=rows[0][0], v=value: txn.put(k, v))
+
+    def test_a_wrong_key(self):
+        """Nothing of memories without the right key, and nothing changes."""
+        other = self.new_vault("wrong")
+        env = dict(self.base.env, STRONGROOM_KEYFILE=str(other.key))
+        before = {path: path.read_bytes() for path in self.base.path.rglob("*.mdb")}
+        some = next(iter(self.truth))
+        for args in (["recall", "uniqmem1"], ["memories"], ["documents"], ["tags"], ["show", some],
+                     ["retain", "x"], ["edit", some, "--forget", "--yes"],
+                     ["link", some, "a", "b"], ["documents", "--delete", "a document", "--yes"]):
+            done = self.base.run(*args, env=env)
+            self.assertEqual((done.code, done.out), (WRONG_KEY, b""), args)
+            self.assertNotIn("uniq", done.err)
+        after = {path: path.read_bytes() for path in self.base.path.rglob("*.mdb")}
+        self.assertEqual(before, after)
 
 
 class Bytes(Damage):

@@ -1,8 +1,8 @@
 // Which memories a filter by tags lets through: modes against tagged and untagged memories, groups,
 // and both together, as agents that know Hindsight expect it.
-#include <catch2/catch.hpp>
-
 #include <algorithm>
+
+#include <catch2/catch.hpp>
 
 #include "memory_fixture.h"
 
@@ -30,7 +30,9 @@ TagGroup both(std::vector<TagGroup> parts) {
 TagGroup either(std::vector<TagGroup> parts) {
   return joined(TagGroup::Kind::any_of, std::move(parts));
 }
-TagGroup no(TagGroup part) { return joined(TagGroup::Kind::none_of, {std::move(part)}); }
+TagGroup no(TagGroup part) {
+  return joined(TagGroup::Kind::none_of, {std::move(part)});
+}
 
 // Memories that all answer one question, each with a name that its filter results are told by.
 class Office {
@@ -201,8 +203,8 @@ TEST_CASE("a filter by tags is decided before memories are ranked and cut") {
   Office office;
   std::vector<RetainItem> many;
   for (int i = 0; i < 400; ++i) {
-    many.push_back(tagged("colleague note number colleague note number " + std::to_string(i),
-                          {"loud"}));
+    many.push_back(
+        tagged("colleague note number colleague note number " + std::to_string(i), {"loud"}));
   }
   retain(*office.service, std::move(many));
   office.keep_all({{"quiet", {"quiet"}}});

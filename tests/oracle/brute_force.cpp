@@ -1,0 +1,453 @@
+#include "brute_force.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+
+#include "recall/columns.h"
+#include "recall/ranking.h"
+
+namespace strongroom::oracle {
+
+using recall::Analyzer;
+using recall::QueryTerm;
+using recall::RowTimes;
+using recall::SearchFilter;
+using recall::SearchQuery;
+namespace ranking = recall::ranking;
+
+void Row::set_text(const recall::AnalyzedText& text) {
+  terms.clear();
+  words.clear();
+  for (const auto& term : text.terms) terms[std::string(term.text)] = term.frequency;
+  for (const auto word : text.words) words.emplace_back(word);
+  length_class = recall::length_class_of(text.length);
+}
+
+std::uint32_t Rows::add(Row row, std::uint32_t previous) {
+  const auto number = static_cast<std::uint32_t>(all.size());
+  row.previous = previous;
+  row.next = 0;
+  row.closed = row.dead = false;
+  all.push_back(std::move(row));
+  if (previous != 0 && !all[previous].dead) all[previous].next = number;
+  return number;
+}
+
+void Rows::take_place(std::uint32_t old_first, std::uint32_t old_last, std::uint32_t fresh_first,
+                      std::uint32_t fresh_last) {
+  const std::uint32_t before = all[old_first].previous, after = all[old_last].next;
+  all[fresh_first].previous = before;
+  all[fresh_last].next = after;
+  if (before != 0 && !all[before].dead) all[before].next = fresh_first;
+  if (after != 0 && !all[after].dead) all[after].previous = fresh_last;
+}
+
+void Rows::close(std::uint32_t row, TimeMs until) {
+  if (!all[row].current()) return;
+  all[row].closed = true;
+  all[row].times.believed_until = until;
+}
+
+void Rows::forget(std::uint32_t number) {
+  Row& row = all[number];
+  if (row.dead) return;
+  if (row.previous != 0 && all[row.previous].next == number) all[row.previous].next = row.next;
+  if (row.next != 0 && all[row.next].previous == number) all[row.next].previous = row.previous;
+  row = Row();
+  row.dead = true;
+}
+
+// ---- who may be found
+
+namespace {
+
+bool type_passes(const Row& row, const SearchFilter& filter) {
+  if ((filter.types >> static_cast<unsigned>(row.type) & 1) != 0) return true;
+  return filter.permanent && row.importance == 255;
+}
+
+bool belief_passes(const Row& row, const SearchFilter& filter) {
+  const RowTimes& t = row.times;
+  if (filter.as_of) {
+    return t.believed_from <= *filter.as_of && *filter.as_of < t.believed_until &&
+           *filter.as_of < t.expires;
+  }
+  if (filter.include_invalid) return true;
+  return !row.closed && t.expires > filter.now;
+}
+
+bool window_passes(const Row& row, const SearchFilter& filter) {
+  if (!filter.window) return true;
+  const RowTimes& t = row.times;
+  TimeMs start = t.mentioned, end = t.mentioned;
+  if (row.dated) {
+    start = t.occurred_start == RowTimes::kNever ? t.occurred_end : t.occurred_start;
+    end = t.occurred_end == RowTimes::kNever ? t.occurred_start : t.occurred_end;
+  }
+  return start <= filter.window->end && end >= filter.window->start;
+}
+
+}  // namespace
+
+bool visible(const Row& row, const SearchFilter& filter) {
+  return !row.dead && type_passes(row, filter) && (!filter.tags || filter.tags(row.tags)) &&
+         belief_passes(row, filter) && window_passes(row, filter);
+}
+
+// ---- ranking
+
+namespace {
+
+struct Term {
+  std::vector<float> worth;  // by row; 0 where it does not occur
+  double attainable = 0;
+  bool rare = false, whole = false;
+};
+
+class Ranking {
+ public:
+  Ranking(const Rows& rows, Analyzer& analyzer, const SearchQuery& query)
+      : rows_(rows), analyzer_(analyzer), query_(query) {
+    std::uint64_t length = 0;
+    for (std::uint32_t r = 1; r < end(); ++r) {
+      if (!row(r).current()) continue;
+      ++live_;
+      length += static_cast<std::uint64_t>(recall::IndexView::class_length(row(r).length_class));
+    }
+    if (live_ != 0) average_ = static_cast<double>(length) / static_cast<double>(live_);
+    for (std::uint32_t r = 0; r < end(); ++r) {
+      seen_.push_back(r != 0 && visible(row(r), query.filter));
+    }
+  }
+
+  std::vector<Hit> run() {
+    find_terms();
+    if (attainable_ <= 0) return {};
+    score();
+    find_candidates();
+    if (query_.structure) {
+      find_sessions();
+      find_speaker();
+    }
+    make_hits();
+    sort_hits();
+    scale();
+    sort_hits();
+    promote();
+    return hits_;
+  }
+
+ private:
+  std::uint32_t end() const { return static_cast<std::uint32_t>(rows_.all.size()); }
+  const Row& row(std::uint32_t number) const { return rows_.all[number]; }
+
+  // ---- terms
+  std::vector<std::uint32_t> rows_with(const std::string& term) const {
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t r = 1; r < end(); ++r) {
+      if (!row(r).dead && row(r).terms.count(term) != 0) found.push_back(r);
+    }
+    return found;
+  }
+  std::uint64_t live_of(const std::vector<std::uint32_t>& found) const {
+    std::uint64_t live = 0;
+    for (const std::uint32_t r : found) live += row(r).closed ? 0u : 1u;
+    return live;
+  }
+
+  void find_terms() {
+    for (const QueryTerm& asked : analyzer_.query(query_.text)) {
+      if (rows_with(asked.text).empty() && !asked.word.empty() && correct(asked.word)) continue;
+      add_term(asked.text, 1.0, asked.whole);
+    }
+  }
+
+  void add_term(const std::string& text, double weight, bool whole) {
+    const std::vector<std::uint32_t> found = rows_with(text);
+    const auto n = static_cast<double>(live_), df = static_cast<double>(live_of(found));
+    const double idf = std::log(1.0 + std::max(n - df + 0.5, 0.5) / (df + 0.5));
+    Term term;
+    term.whole = whole;
+    term.attainable = idf * weight;
+    term.worth.resize(end());
+    std::set<std::uint64_t> records;
+    for (const std::uint32_t r : found) {
+      const double tf = std::min(row(r).terms.at(text), 8u);
+      const double length = recall::IndexView::class_length(row(r).length_class);
+      const double norm = ranking::kK1 * (1 - ranking::kB + ranking::kB * length / average_);
+      term.worth[r] = static_cast<float>(term.attainable * tf * (ranking::kK1 + 1) / (tf + norm));
+      if (!row(r).closed) records.insert(row(r).record);
+    }
+    term.rare = !records.empty() && records.size() <= ranking::kRareMemories &&
+                live_of(found) <= ranking::kRareRows;
+    attainable_ += term.attainable;
+    terms_.push_back(std::move(term));
+  }
+
+  // The nearest words that are known stand in for an unknown one: one edit away, or two where it
+  // has eight letters; the same first two letters; at most three stems, all at one distance.
+  bool correct(const std::string& word) {
+    const auto letters =
+        static_cast<std::size_t>(std::count_if(word.begin(), word.end(), [](char c) {
+          return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+        }));
+    if (letters < 4) return false;
+    const unsigned limit = letters >= ranking::kTwoEditLetters ? 2 : 1;
+    std::set<std::pair<unsigned, std::string>> near;
+    for (std::uint32_t r = 1; r < end(); ++r) {
+      for (const std::string& known : row(r).words) {
+        if (known == word || first_two(known) != first_two(word)) continue;
+        const unsigned distance = recall::edit_distance(word, known, limit);
+        if (distance <= limit) near.insert({distance, known});
+      }
+    }
+    std::vector<std::string> stems;
+    unsigned nearest = 0;
+    for (const auto& [distance, known] : near) {
+      if (nearest != 0 && distance > nearest) break;
+      if (stems.size() == ranking::kCorrections) break;
+      const std::string stem = analyzer_.stem(known);
+      if (std::find(stems.begin(), stems.end(), stem) != stems.end()) continue;
+      if (live_of(rows_with(stem)) == 0) continue;
+      nearest = distance;
+      stems.push_back(stem);
+    }
+    const double weight = nearest == 1 ? ranking::kOneEdit : ranking::kTwoEdits;
+    for (const std::string& stem : stems) {
+      add_term(stem, weight / static_cast<double>(stems.size()), false);
+    }
+    return !stems.empty();
+  }
+
+  static std::string first_two(const std::string& word) {
+    std::size_t at = 0;
+    for (int i = 0; i < 2 && at < word.size(); ++i) {
+      do {
+        ++at;
+      } while (at < word.size() && (static_cast<unsigned char>(word[at]) & 0xC0) == 0x80);
+    }
+    return word.substr(0, at);
+  }
+
+  // ---- scores
+  void score() {
+    own_.resize(end());
+    for (const Term& term : terms_) {
+      for (std::uint32_t r = 1; r < end(); ++r) {
+        if (seen_[r]) own_[r] += term.worth[r];
+      }
+    }
+  }
+
+  // The best rows; rows with a rare term; their neighbours.
+  void find_candidates() {
+    for (std::uint32_t r = 1; r < end(); ++r) {
+      if (own_[r] > 0) best_.push_back(r);
+    }
+    std::sort(best_.begin(), best_.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return own_[a] != own_[b] ? own_[a] > own_[b] : a < b;
+    });
+    if (best_.size() > query_.candidates) best_.resize(query_.candidates);
+    candidates_.insert(best_.begin(), best_.end());
+    for (const Term& term : terms_) {
+      for (std::uint32_t r = 1; term.rare && r < end(); ++r) {
+        if (term.worth[r] == 0 || !seen_[r]) continue;
+        candidates_.insert(r);
+        guaranteed_[r] = guaranteed_[r] || term.whole;
+      }
+    }
+    if (!query_.structure) return;
+    const std::set<std::uint32_t> seeds = candidates_;
+    for (const std::uint32_t r : seeds) {
+      for (const std::uint32_t beside : {row(r).previous, row(r).next}) {
+        if (beside != 0 && seen_[beside]) candidates_.insert(beside);
+      }
+    }
+  }
+
+  // The mean of a document's three best rows.
+  void find_sessions() {
+    std::map<std::uint32_t, std::vector<double>> of;
+    for (const std::uint32_t r : best_) {
+      if (row(r).document != 0) of[row(r).document].push_back(double{own_[r]});
+    }
+    for (auto& [document, scores] : of) {
+      scores.resize(3);
+      sessions_[document] = (scores[0] + scores[1] + scores[2]) / 3;
+    }
+  }
+
+  void find_speaker() {
+    std::set<std::string> words;
+    for (const QueryTerm& term : analyzer_.query(query_.text)) words.insert(term.text);
+    std::set<std::string> present;
+    for (const std::uint32_t r : candidates_) present.insert(row(r).speaker);
+    present.erase("");
+    for (const std::string& name : present) {
+      const std::vector<QueryTerm> parts = analyzer_.query(name);
+      const bool named = !parts.empty() &&
+                         std::all_of(parts.begin(), parts.end(),
+                                     [&](const QueryTerm& t) { return words.count(t.text) != 0; });
+      if (!named) continue;
+      ++named_;
+      speaker_ = name;
+    }
+    if (named_ != 1) speaker_.clear();
+  }
+
+  double lent_by(std::uint32_t r) const { return r != 0 && seen_[r] ? double{own_[r]} : 0; }
+
+  double lent_to(std::uint32_t r) const {
+    if (!query_.structure) return 0;
+    const Row& at = row(r);
+    const ranking::Lending& lending = at.speaker.empty() ? ranking::kText : ranking::kConversation;
+    double lent = lending.previous * lent_by(at.previous) + lending.next * lent_by(at.next);
+    const auto session = sessions_.find(at.document);
+    if (session != sessions_.end()) lent += lending.session * session->second;
+    if (!speaker_.empty() && at.speaker == speaker_ && own_[r] + lent > 0 && !best_.empty()) {
+      lent += ranking::kSpeaker * own_[best_.front()];
+    }
+    return lent;
+  }
+
+  static double score_of(double evidence) { return 1 - std::exp(-ranking::kSlope * evidence); }
+
+  // A memory counts as its best passage; of equal ones as the first.
+  void make_hits() {
+    std::map<std::uint64_t, Hit> by_record;
+    for (const std::uint32_t r : candidates_) {
+      Hit hit;
+      hit.row = r;
+      hit.record = row(r).record;
+      // Without the lexical arm a memory is found by what is lent to it alone.
+      const double own = query_.lexical ? double{own_[r]} : 0, lent = lent_to(r);
+      if (own + lent <= 0) continue;
+      hit.keyword = score_of(std::min(own / attainable_, 1.0));
+      hit.graph = score_of(std::min(lent / attainable_, 1.0));
+      hit.guaranteed = guaranteed_.count(r) != 0;
+      hit.whole = hit.guaranteed && guaranteed_.at(r);
+      hit.prior = prior_of(row(r));
+      hit.similarity = own + lent;
+      hit.final = hit.similarity * hit.prior.product();
+      const auto [at, fresh] = by_record.try_emplace(hit.record, hit);
+      if (fresh) continue;
+      const bool sure = at->second.guaranteed || hit.guaranteed;
+      const bool whole = at->second.whole || hit.whole;
+      if (hit.final > at->second.final) at->second = hit;
+      at->second.guaranteed = sure;
+      at->second.whole = whole;
+    }
+    for (const auto& [record, hit] : by_record) hits_.push_back(hit);
+  }
+
+  void sort_hits() {
+    std::sort(hits_.begin(), hits_.end(), [](const Hit& a, const Hit& b) {
+      return a.final != b.final ? a.final > b.final : a.record < b.record;
+    });
+  }
+
+  recall::Prior prior_of(const Row& at) const {
+    const double hours = static_cast<double>(query_.query_time) / 3'600'000.0 - at.created_hours;
+    const double days = std::max(0.0, hours / 24);
+    double rate =
+        at.type == vault::MemoryType::experience ? ranking::kDecayExperience : ranking::kDecayWorld;
+    if (at.importance == 255) rate = 0;  // permanent
+    recall::Prior prior;
+    prior.weight =
+        1 + ranking::kWeightSpan * (at.importance / 255.0 * std::exp(-rate * days) - 0.5);
+    prior.recency = 1 + ranking::kRecencySpan * (std::exp(-days / ranking::kRecencyDays) - 0.5);
+    prior.scope = query_.scope_prior;
+    if (query_.prefer_observations && at.type == vault::MemoryType::observation) {
+      prior.type = ranking::kObservationPrior;
+    }
+    return prior;
+  }
+
+  // The share of the query's weight that a row and its neighbours have between them.
+  double coverage(std::uint32_t r) const {
+    std::vector<std::uint32_t> around{r};
+    for (const std::uint32_t beside : {row(r).previous, row(r).next}) {
+      if (query_.structure && beside != 0 && seen_[beside]) around.push_back(beside);
+    }
+    double covered = 0;
+    for (const Term& term : terms_) {
+      double most = 0;
+      for (const std::uint32_t one : around) most = std::max<double>(most, term.worth[one]);
+      covered += std::min(most, term.attainable);
+    }
+    return covered / attainable_;
+  }
+
+  void scale() {
+    if (hits_.empty()) return;
+    double confidence = 0, top = 0;
+    for (std::size_t i = 0; i < hits_.size(); ++i) {
+      if (i < ranking::kCoverageRows) confidence = std::max(confidence, coverage(hits_[i].row));
+      top = std::max(top, hits_[i].similarity);
+    }
+    if (named_ != 0) confidence += ranking::kNamedSpeaker * (1 - confidence);
+    const double unit = score_of(confidence) / top;
+    for (Hit& hit : hits_) {
+      hit.similarity *= unit;
+      if (hit.whole) hit.similarity = std::max(hit.similarity, ranking::kRareEvidence);
+      hit.final = hit.similarity * hit.prior.product();
+    }
+  }
+
+  // What has a rare term is among the first five: the last one there that has none makes room, and
+  // all that are before it now have its score at least.
+  void promote() {
+    for (std::size_t i = ranking::kGuaranteedPlaces; i < hits_.size(); ++i) {
+      if (!hits_[i].guaranteed) continue;
+      std::size_t place = ranking::kGuaranteedPlaces;
+      while (place > 0 && hits_[place - 1].guaranteed) --place;
+      if (place == 0) return;
+      const Hit lifted = hits_[i], out = hits_[place - 1];
+      std::vector<Hit> all;
+      for (std::size_t k = 0; k < hits_.size(); ++k) {
+        if (k == i || k == place - 1) continue;
+        if (all.size() == ranking::kGuaranteedPlaces - 1) {
+          all.push_back(lifted);
+          all.push_back(out);
+        }
+        all.push_back(hits_[k]);
+      }
+      if (all.size() < hits_.size()) {  // lifted from the very end to the very end
+        all.push_back(lifted);
+        all.push_back(out);
+      }
+      hits_ = std::move(all);
+      for (std::size_t k = place - 1; k < ranking::kGuaranteedPlaces; ++k) {
+        hits_[k].final = std::max(hits_[k].final, out.final);
+      }
+    }
+  }
+
+  const Rows& rows_;
+  Analyzer& analyzer_;
+  const SearchQuery& query_;
+  std::uint64_t live_ = 0;
+  double average_ = 1;
+  std::vector<bool> seen_;  // by row: may be found, and lend
+  std::vector<Term> terms_;
+  double attainable_ = 0;
+  std::vector<float> own_;  // by row
+  std::vector<std::uint32_t> best_;
+  std::set<std::uint32_t> candidates_;
+  std::map<std::uint32_t, bool> guaranteed_;  // row -> by a whole identifier
+  std::map<std::uint32_t, double> sessions_;
+  std::size_t named_ = 0;
+  std::string speaker_;
+  std::vector<Hit> hits_;
+};
+
+}  // namespace
+
+std::vector<Hit> search(const Rows& rows, Analyzer& analyzer, const SearchQuery& query) {
+  if (rows.all.size() <= 1) return {};
+  return Ranking(rows, analyzer, query).run();
+}
+
+}  // namespace strongroom::oracle

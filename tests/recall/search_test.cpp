@@ -1,0 +1,800 @@
+// The ranking: its rules one by one, and that neither fan-out nor transactions nor merges change a
+// bit of an answer.
+#include "recall/search.h"
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "../oracle/brute_force.h"
+#include "../vault/vault_fixture.h"
+#include "recall/ranking.h"
+
+namespace strongroom::recall {
+namespace {
+
+using vault::MemoryType;
+using vault::TestVault;
+
+constexpr TimeMs kHour = 3'600'000;
+constexpr TimeMs kNow = 500'000 * kHour;
+
+// What is done to an index, one row at a time.
+struct Op {
+  enum Kind { add, close, forget, replace } kind = add;
+  Row row = 0;  // of close, forget, replace
+  std::string text;
+  RowAttributes attributes;
+  std::vector<std::string> tags;
+  std::string speaker;
+  RowTimes times;
+  Row previous = 0;
+};
+
+// An index that is filled by operations, and the same in plain lists.
+class Filled {
+ public:
+  explicit Filled(unsigned fan_out = 8, bool with_model = true)
+      : with_model_(with_model), options_{std::size_t{4} << 20, fan_out}, open_(vault_.open()) {
+    reopen();
+  }
+
+  void reopen() {
+    index_.reset();
+    bank_.reset();
+    open_.reset();
+    open_ = vault_.open();
+    bank_ = open_->open_bank("global");
+    index_ = std::make_unique<Index>(*bank_, options_);
+  }
+
+  void apply(const Op* from, const Op* to) {
+    vault::BankWrite write = bank_->write(open_->stamp());
+    IndexWriter writer(*index_, write);
+    for (; from != to; ++from) {
+      apply(writer, *from);
+      if (with_model_) apply_model(*from);
+    }
+    writer.finish();
+    write.commit();
+  }
+  void apply(const Op& op) { apply(&op, &op + 1); }
+
+  SearchOutcome search(const SearchQuery& query) {
+    vault::BankRead read = bank_->read();
+    IndexView view(*index_, read);
+    return recall::search(view, analyzer_, query);
+  }
+  std::vector<oracle::Hit> expected(const SearchQuery& query) {
+    return oracle::search(model_, analyzer_, query);
+  }
+  IndexState state() {
+    vault::BankRead read = bank_->read();
+    return IndexView(*index_, read).state();
+  }
+
+ private:
+  void apply(IndexWriter& writer, const Op& op) {
+    if (op.kind == Op::close) return writer.close(op.row, op.times.believed_until);
+    if (op.kind == Op::forget) return writer.forget(op.row);
+    if (op.kind == Op::replace) writer.close(op.row, op.times.believed_from);
+    RowDraft draft;
+    draft.attributes = op.attributes;
+    draft.attributes.timed = op.times.expires != RowTimes::kForever;
+    draft.attributes.tag_set = writer.intern_tags(op.tags);
+    draft.attributes.speaker = writer.intern_speaker(op.speaker);
+    draft.times = op.times;
+    draft.text = &analyzer_.analyze(op.text);
+    const std::string print = normalized(op.text);
+    draft.fingerprint = print;
+    const Row fresh = writer.add(draft, op.previous);
+    if (op.kind == Op::replace) writer.take_place(op.row, op.row, fresh, fresh);
+  }
+
+  void apply_model(const Op& op) {
+    if (op.kind == Op::close) return model_.close(op.row, op.times.believed_until);
+    if (op.kind == Op::forget) return model_.forget(op.row);
+    if (op.kind == Op::replace) model_.close(op.row, op.times.believed_from);
+    oracle::Row row;
+    row.record = op.attributes.record;
+    row.document = op.attributes.document;
+    row.tags = op.tags;
+    row.speaker = op.speaker;
+    row.type = op.attributes.type;
+    row.importance = op.attributes.importance;
+    row.dated = op.attributes.dated;
+    row.created_hours = op.attributes.created_hours;
+    row.times = op.times;
+    row.set_text(analyzer_.analyze(op.text));
+    const Row fresh = model_.add(std::move(row), op.previous);
+    if (op.kind == Op::replace) model_.take_place(op.row, op.row, fresh, fresh);
+  }
+
+  bool with_model_;
+  TestVault vault_;
+  IndexOptions options_;
+  std::unique_ptr<vault::Vault> open_;
+  std::shared_ptr<vault::Bank> bank_;
+  std::unique_ptr<Index> index_;
+  Analyzer analyzer_;
+  oracle::Rows model_;
+};
+
+// ---- one corpus, many indexes
+
+struct Corpus {
+  std::vector<Op> ops;
+  std::vector<std::string> texts;  // of queries
+  std::vector<SearchQuery> queries;
+};
+
+class Maker {
+ public:
+  explicit Maker(std::uint32_t seed, std::size_t length = 14) : random_(seed), length_(length) {
+    const std::string onset = "bdfgklmnprtv", vowel = "aeiou";
+    Analyzer analyzer;
+    std::set<std::string> stems;
+    while (words_.size() < 200) {
+      std::string word;
+      for (std::size_t n = 2 + pick(3); n > 0; --n) {
+        word += onset[pick(onset.size())];
+        word += vowel[pick(vowel.size())];
+      }
+      word += onset[pick(onset.size())];
+      if (stems.insert(analyzer.stem(word)).second) words_.push_back(word);
+    }
+    for (const char* word :
+         {"max_retries", "HttpServer", "v2.4.1", "ERR-1042", "caf\u00e9", "\u6771\u4eac"}) {
+      words_.push_back(word);
+    }
+  }
+
+  Corpus make(std::size_t rows, std::size_t queries) {
+    Corpus corpus;
+    std::vector<bool> dead{false}, closed{false};
+    while (dead.size() <= rows) {
+      Op op;
+      const Row last = static_cast<Row>(dead.size() - 1);
+      if (last > 20 && pick(9) == 0) {
+        op.row = static_cast<Row>(1 + pick(last));
+        if (dead[op.row]) continue;
+        op.kind = static_cast<Op::Kind>(1 + pick(3));
+        op.times.believed_until = kNow + last;
+        if (op.kind == Op::forget) dead[op.row] = true;
+        if (op.kind != Op::forget && closed[op.row]) continue;
+        if (op.kind != Op::forget) closed[op.row] = true;
+        if (op.kind != Op::replace) {
+          corpus.ops.push_back(op);
+          continue;
+        }
+      }
+      fill(op, last);
+      if (op.kind == Op::add && last != 0 && !dead[last] && pick(2) == 0) op.previous = last;
+      corpus.ops.push_back(op);
+      dead.push_back(false);
+      closed.push_back(false);
+    }
+    for (std::size_t i = 0; i < queries; ++i) corpus.texts.push_back(query());
+    for (std::size_t i = 0; i < queries; ++i)
+      corpus.queries.push_back(filtered(corpus.texts[i], rows));
+    return corpus;
+  }
+
+ private:
+  std::size_t pick(std::size_t n) { return random_() % n; }
+  std::string word() { return words_[std::min(pick(words_.size()), pick(words_.size()))]; }
+
+  void fill(Op& op, Row last) {
+    for (std::size_t n = 1 + pick(length_); n > 0; --n) op.text += word() + " ";
+    if (pick(3) == 0 || length_ > 50) op.text += "unique" + std::to_string(pick(1'000'000)) + "x";
+    op.attributes.record = 1000 + last / 2 * 2;  // some memories have two rows
+    op.attributes.document = static_cast<std::uint32_t>(pick(8));
+    op.attributes.type = static_cast<MemoryType>(pick(3));
+    op.attributes.importance = pick(6) == 0 ? 255 : static_cast<std::uint8_t>(pick(256));
+    op.attributes.created_hours = static_cast<std::uint32_t>(500'000 - pick(5000));
+    if (pick(2) == 0) op.tags.push_back("blue");
+    if (pick(3) == 0) op.tags.push_back("t" + std::to_string(pick(30)));
+    if (pick(3) == 0) op.speaker = pick(2) == 0 ? "Ann Lee" : "Bo";
+    op.times.mentioned = kNow - static_cast<TimeMs>(pick(1000)) * kHour;
+    op.times.believed_from = kNow + last;
+    if (pick(12) == 0) op.times.expires = kNow + static_cast<TimeMs>(pick(2000)) - 1000;
+    if (pick(4) == 0) {
+      op.attributes.dated = true;
+      op.times.occurred_start = kNow - static_cast<TimeMs>(pick(1000)) * kHour;
+      op.times.occurred_end = op.times.occurred_start + static_cast<TimeMs>(pick(100)) * kHour;
+    }
+  }
+
+  std::string query() {
+    std::string text;
+    for (std::size_t n = 1 + pick(6); n > 0; --n) {
+      std::string next = word();
+      if (pick(5) == 0 && next.size() > 4) next.erase(2 + pick(next.size() - 2), 1);
+      text += next + " ";
+    }
+    if (pick(5) == 0) text += pick(2) == 0 ? "Ann Lee" : "Bo";
+    return text;
+  }
+
+  SearchQuery filtered(const std::string& text, std::size_t rows) {
+    SearchQuery query;
+    query.text = text;
+    query.query_time = kNow + static_cast<TimeMs>(pick(3000)) * kHour;
+    query.filter.now = kNow;
+    query.candidates = pick(3) == 0 ? 20 : 300;
+    query.structure = pick(6) != 0;
+    query.prefer_observations = pick(6) == 0;
+    switch (pick(8)) {
+      case 0: query.filter.types = static_cast<std::uint8_t>(1 + pick(7)); break;
+      case 1:
+        query.filter.types = 0;
+        query.filter.permanent = true;
+        break;
+      case 2:
+        query.filter.tags = [](const std::vector<std::string>& tags) {
+          return std::find(tags.begin(), tags.end(), "blue") != tags.end();
+        };
+        break;
+      case 3: query.filter.window = {kNow - 600 * kHour, kNow - 300 * kHour}; break;
+      case 4: query.filter.as_of = kNow + static_cast<TimeMs>(pick(rows)); break;
+      case 5: query.filter.include_invalid = true; break;
+      default: break;
+    }
+    return query;
+  }
+
+  std::mt19937 random_;
+  std::size_t length_;
+  std::vector<std::string> words_;
+};
+
+// Bits, not tolerances.
+struct Answer {
+  Row row;
+  vault::RecordId record;
+  double final, keyword, graph;
+  friend bool operator==(const Answer&, const Answer&) = default;
+};
+template <class Hits>
+std::vector<Answer> bits(const Hits& hits) {
+  std::vector<Answer> all;
+  for (const auto& hit : hits)
+    all.push_back({hit.row, hit.record, hit.final, hit.keyword, hit.graph});
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("fan-out, sizes of transactions and restarts change no bit of an answer") {
+  const Corpus corpus = Maker(4).make(3000, 100);
+  struct Way {
+    unsigned fan_out;
+    std::size_t size;
+    bool restarts;
+  };
+  std::vector<std::vector<Answer>> expected;
+  std::size_t found = 0;
+  for (const Way way :
+       {Way{2, 7, false}, Way{4, 300, true}, Way{8, 1500, false}, Way{2, 300, false},
+        Way{8, 7, true}, Way{4, 1500, true}, Way{16, 50, false}}) {
+    Filled index(way.fan_out, expected.empty());
+    const Op* at = corpus.ops.data();
+    const Op* const end = at + corpus.ops.size();
+    for (std::size_t n = 0; at != end; ++n) {
+      const Op* const next =
+          at + std::min<std::ptrdiff_t>(static_cast<std::ptrdiff_t>(way.size), end - at);
+      index.apply(at, next);
+      at = next;
+      if (way.restarts && n % 7 == 3) index.reopen();
+    }
+    INFO("fan-out " << way.fan_out << ", " << way.size << " rows a transaction");
+    for (std::size_t i = 0; i < corpus.queries.size(); ++i) {
+      INFO("query " << i << ": " << corpus.queries[i].text);
+      if (expected.size() == i) {
+        expected.push_back(bits(index.expected(corpus.queries[i])));
+        found += expected[i].size();
+      }
+      REQUIRE(bits(index.search(corpus.queries[i]).hits) == expected[i]);
+    }
+    index.reopen();
+    REQUIRE(bits(index.search(corpus.queries[0]).hits) == expected[0]);
+  }
+  CHECK(found > 2000);
+}
+
+TEST_CASE("an answer is the same before and after every step of a merge") {
+  const unsigned fan_out = GENERATE(2u, 4u);
+  const Corpus corpus = Maker(fan_out, 90).make(3500, 40);
+  Filled index(fan_out);
+  std::size_t steps = 0, merges = 0, running = 0, at = 0, query = 0;
+  IndexState before;
+  while (at < corpus.ops.size()) {
+    const std::size_t size = std::min<std::size_t>(at % 5 == 0 ? 60 : 9, corpus.ops.size() - at);
+    index.apply(&corpus.ops[at], &corpus.ops[at] + size);
+    at += size;
+    const IndexState now = index.state();
+    if (now.segments == before.segments && now.blocks == before.blocks &&
+        now.merges_running == before.merges_running &&
+        now.garbage_blocks == before.garbage_blocks) {
+      continue;
+    }
+    ++steps;
+    if (now.merges_running != 0) ++running;
+    if (now.segments < before.segments) ++merges;
+    before = now;
+    for (int i = 0; i < 3; ++i) {
+      const SearchQuery& asked = corpus.queries[query++ % corpus.queries.size()];
+      INFO("operation " << at << ", " << now.segments << " segments, query " << asked.text);
+      REQUIRE(bits(index.search(asked).hits) == bits(index.expected(asked)));
+    }
+  }
+  CHECK(steps > 8);
+  CHECK(merges > 1);
+  CHECK(running > 2);  // looked at while a merge was under way
+}
+
+TEST_CASE("one row a transaction gives what one transaction gives") {
+  const Corpus corpus = Maker(9).make(600, 60);
+  Filled index(2);
+  for (const Op& op : corpus.ops) index.apply(op);
+  for (const SearchQuery& query : corpus.queries) {
+    INFO(query.text);
+    REQUIRE(bits(index.search(query).hits) == bits(index.expected(query)));
+  }
+}
+
+// ---- the rules, one by one
+
+namespace {
+
+// Rows of one bank, in a few words.
+class Bank : public Filled {
+ public:
+  Bank() : Filled(2, true) {}
+
+  Row add(const std::string& text, Row previous = 0) {
+    Op op = next(text);
+    op.previous = previous;
+    return put(op);
+  }
+  Op next(const std::string& text) {
+    Op op;
+    op.text = text;
+    op.attributes.record = 100 + rows_;
+    op.attributes.importance = 128;
+    op.attributes.created_hours = 500'000;
+    return op;
+  }
+  Row put(const Op& op) {
+    apply(op);
+    said_[op.attributes.record] += op.text + "\n";
+    return ++rows_;
+  }
+  // Many at once; the words of no test.
+  void pad(std::size_t count) {
+    std::vector<Op> ops;
+    for (std::size_t i = 0; i < count; ++i) {
+      ops.push_back(next("filler" + std::to_string(rows_) + " padding stuffing"));
+      ++rows_;
+    }
+    apply(ops.data(), ops.data() + ops.size());
+    for (const Op& op : ops) said_[op.attributes.record] += op.text + "\n";
+  }
+
+  static SearchQuery ask(std::string_view text) {
+    SearchQuery query;
+    query.text = text;
+    query.query_time = query.filter.now = kNow;
+    return query;
+  }
+  // What is found, best first; always also what the description says.
+  std::vector<Hit> find(const SearchQuery& query) {
+    SearchQuery with_texts = query;
+    with_texts.text_of = [this](vault::RecordId record, SecretBytes& out) {
+      const auto said = said_.find(record);
+      if (said != said_.end()) out.append(said->second);
+    };
+    std::vector<Hit> hits = search(with_texts).hits;
+    REQUIRE(bits(hits) == bits(expected(query)));
+    return hits;
+  }
+  std::vector<Hit> find(std::string_view text) { return find(ask(text)); }
+  std::vector<Row> rows(const SearchQuery& query) {
+    std::vector<Row> found;
+    for (const Hit& hit : find(query)) found.push_back(hit.row);
+    return found;
+  }
+  std::vector<Row> rows(std::string_view text) { return rows(ask(text)); }
+
+ private:
+  Row rows_ = 0;
+  std::map<vault::RecordId, std::string> said_;
+};
+
+std::size_t place_of(const std::vector<Hit>& hits, Row row) {
+  for (std::size_t i = 0; i < hits.size(); ++i) {
+    if (hits[i].row == row) return i;
+  }
+  return hits.size();
+}
+const Hit& hit_of(const std::vector<Hit>& hits, Row row) {
+  const std::size_t at = place_of(hits, row);
+  REQUIRE(at < hits.size());
+  return hits[at];
+}
+
+const std::string kCommon =
+    "harbour lantern granite willow copper meadow thunder velvet anchor saffron";
+
+// A long text in which one word is lost among others.
+std::string haystack(const std::string& needle, int number) {
+  std::string text = needle;
+  for (int i = 0; i < 200; ++i) text += " straw" + std::to_string(number) + "n" + std::to_string(i);
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("an empty index and queries of common words alone find nothing") {
+  Bank bank;
+  CHECK(bank.find("anything").empty());
+  bank.add("the lantern is in the harbour");
+  CHECK(bank.find("the of and").empty());
+  CHECK(bank.find("nothing known here").empty());
+  CHECK(bank.rows("lantern") == std::vector<Row>{1});
+}
+
+TEST_CASE("a word that at most two memories have brings them among the first five") {
+  Bank bank;
+  for (int i = 0; i < 30; ++i) bank.add(kCommon + " case" + std::to_string(i));
+  bank.pad(20);
+  const Row one = bank.add(haystack("zirconium", 1));
+  const Row two = bank.add(haystack("zirconium", 2));
+  const auto hits = bank.find(kCommon + " zirconium");
+  CHECK(place_of(hits, one) < 5);
+  CHECK(place_of(hits, two) < 5);
+  CHECK(hit_of(hits, one).guaranteed);
+  CHECK(std::is_sorted(hits.begin(), hits.end(),
+                       [](const Hit& a, const Hit& b) { return a.final > b.final; }));
+
+  // With a third one it is a word like others.
+  const Row three = bank.add(haystack("zirconium", 3));
+  const auto more = bank.find(kCommon + " zirconium");
+  CHECK(place_of(more, one) >= 5);
+  CHECK(place_of(more, three) >= 5);
+}
+
+TEST_CASE("a place is guaranteed beyond the number of candidates, and to five memories at most") {
+  Bank bank;
+  for (int i = 0; i < 30; ++i) bank.add(kCommon + " case" + std::to_string(i));
+  std::string query = kCommon;
+  std::vector<Row> rare;
+  for (int i = 0; i < 7; ++i) {
+    query += " needle" + std::string(1, static_cast<char>('a' + i)) + "x";
+    rare.push_back(
+        bank.add(haystack("needle" + std::string(1, static_cast<char>('a' + i)) + "x", i)));
+  }
+  SearchQuery asked = Bank::ask(query);
+  asked.candidates = 8;
+  const auto hits = bank.find(asked);
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < 5; ++i) first += hits[i].guaranteed ? 1u : 0u;
+  CHECK(first == 5);
+  for (const Row row : rare) CHECK(hit_of(hits, row).guaranteed);
+}
+
+TEST_CASE("a memory edited many times keeps the place of its rare word") {
+  Bank bank;
+  for (int i = 0; i < 30; ++i) bank.add(kCommon + " case" + std::to_string(i));
+  Row last = bank.add(haystack("zirconium", 0));
+  for (int i = 1; i <= 40; ++i) {
+    Op edit = bank.next(haystack("zirconium", i));
+    edit.kind = Op::replace;
+    edit.row = last;
+    edit.times.believed_from = kNow + i;
+    last = bank.put(edit);
+  }
+  const auto hits = bank.find(kCommon + " zirconium");
+  CHECK(place_of(hits, last) < 5);
+}
+
+TEST_CASE("a whole identifier that is rare has a floor, whichever passage holds it") {
+  Bank bank;
+  bank.pad(40);
+  for (int i = 0; i < 10; ++i) bank.add(kCommon);
+  const Row row = bank.add(haystack("pool_timeout_ms", 1));
+  const auto hits = bank.find("velvet saffron quartz falcon cobalt linen pool_timeout_ms");
+  CHECK(hit_of(hits, row).whole);
+  CHECK(hit_of(hits, row).similarity >= ranking::kRareEvidence);
+
+  // Two passages of one memory: the better one has other words of the query.
+  Op one = bank.next(haystack("jar_limit_kb", 2)),
+     two = bank.next("quince juniper falcon marble pebble");
+  two.attributes.record = one.attributes.record;
+  const Row first = bank.put(one);
+  two.previous = first;
+  const Row second = bank.put(two);
+  const auto both =
+      bank.find("quince juniper falcon marble pebble jar_limit_kb canyon orchard amber");
+  const Hit& hit = both[0];
+  CHECK((hit.row == first || hit.row == second));
+  CHECK(hit.whole);
+  CHECK(hit.similarity >= ranking::kRareEvidence);
+}
+
+TEST_CASE("the typo rule: one edit, two from eight letters, never other first letters") {
+  Bank bank;
+  bank.pad(10);
+  const Row lantern = bank.add("a lantern burns");           // seven letters
+  const Row granite = bank.add("granular constellation");    // long ones
+  CHECK(bank.rows("lantren") == std::vector<Row>{lantern});  // a swap is one edit
+  CHECK(bank.rows("lanter") == std::vector<Row>{lantern});
+  CHECK(bank.rows("lantterns") == std::vector<Row>{lantern});  // two edits in nine letters
+  CHECK(bank.rows("lnatern").empty());                         // other first letters
+  CHECK(bank.rows("kantern").empty());
+  CHECK(bank.rows("latnren").empty());  // two edits in seven letters
+  CHECK(bank.rows("constelaton") == std::vector<Row>{granite});
+  CHECK(bank.rows("constlatn").empty());  // three or more edits
+  CHECK(bank.rows("lan").empty());        // below four letters nothing is corrected
+  // What is known is not corrected, even when it is rare.
+  const Row lanterz = bank.add("lanterz");
+  CHECK(bank.rows("lanterz") == std::vector<Row>{lanterz});
+  // One edit weighs more than two.
+  const auto one = bank.find("constellatio"), two = bank.find("constellati");
+  REQUIRE(one.size() == 1);
+  REQUIRE(two.size() == 1);
+}
+
+TEST_CASE("a forgotten word corrects nothing, whatever segments still hold it") {
+  Bank bank;
+  const Row gone = bank.add("the lanterns burn");
+  bank.add("a lantern");
+  bank.add("the harbour");
+  bank.pad(300);  // all are in a segment now
+  Op op;
+  op.kind = Op::forget;
+  op.row = gone;
+  bank.apply(op);
+  CHECK(bank.find("lanternsz harbour").size() == 2);
+}
+
+TEST_CASE("a neighbour that was not asked for is found by what the asked one lends") {
+  Bank bank;
+  bank.pad(20);
+  const Row question = bank.add("which harbour lantern was it");
+  const Row answer = bank.add("the blue one", question);
+  const Row after = bank.add("thanks", answer);
+  const auto hits = bank.find("harbour lantern");
+  CHECK(hits[0].row == question);
+  CHECK(hit_of(hits, answer).keyword == 0);
+  CHECK(hit_of(hits, answer).graph > 0);
+  CHECK(place_of(hits, after) == hits.size());
+
+  SearchQuery alone = Bank::ask("harbour lantern");
+  alone.structure = false;
+  CHECK(bank.rows(alone) == std::vector<Row>{question});
+}
+
+TEST_CASE("in a conversation neighbours lend more than in a text") {
+  Bank bank;
+  bank.pad(20);
+  const Row text = bank.add("harbour lantern");
+  const Row beside_text = bank.add("plain words", text);
+  Op turn = bank.next("harbour lantern");
+  turn.speaker = "Ann";
+  const Row said = bank.put(turn);
+  Op reply = bank.next("plain words");
+  reply.speaker = "Bo";
+  reply.previous = said;
+  const Row replied = bank.put(reply);
+  const auto hits = bank.find("harbour lantern");
+  CHECK(hit_of(hits, replied).graph > 2 * hit_of(hits, beside_text).graph);
+}
+
+TEST_CASE("what the filter hides lends nothing") {
+  Bank open, filtered;
+  for (Bank* bank : {&open, &filtered}) {
+    bank->pad(20);
+    Op hidden = bank->next("harbour lantern");
+    hidden.tags = {"private"};
+    const Row first = bank->put(hidden);
+    bank->add("harbour", first);
+  }
+  SearchQuery query = Bank::ask("harbour lantern");
+  query.filter.tags = [](const std::vector<std::string>& tags) { return tags.empty(); };
+  const auto seen = filtered.find(query);
+  REQUIRE(seen.size() == 1);
+  CHECK(seen[0].row == 22);
+  CHECK(seen[0].graph == 0);
+  CHECK(hit_of(open.find("harbour lantern"), 22).graph > 0);
+  // Nor does it raise the confidence: half of the query is covered, not all.
+  CHECK(seen[0].similarity < hit_of(open.find("harbour lantern"), 21).similarity);
+}
+
+TEST_CASE("one named speaker is lifted, two cancel out, unseen ones do not count") {
+  Bank bank;
+  bank.pad(20);
+  const auto say = [&](const char* who, const char* text, std::vector<std::string> tags = {}) {
+    Op op = bank.next(text);
+    op.speaker = who;
+    op.tags = std::move(tags);
+    return bank.put(op);
+  };
+  const Row ann = say("Ann Lee", "the lantern is blue");
+  const Row bo = say("Bo", "the lantern is blue");
+  say("Cy", "the lantern is grey", {"private"});
+  auto hits = bank.find("lantern of Ann Lee");
+  CHECK(hits[0].row == ann);
+  CHECK(hit_of(hits, ann).final > hit_of(hits, bo).final);
+  CHECK(hit_of(hits, ann).graph > 0);
+  CHECK(bank.search(Bank::ask("lantern of Ann Lee")).speakers_named ==
+        std::vector<std::string>{"Ann Lee"});
+  // Half a name is none.
+  CHECK(bank.search(Bank::ask("lantern of Lee")).speakers_named.empty());
+  hits = bank.find("lantern of Ann Lee and Bo");
+  CHECK(bank.search(Bank::ask("lantern of Ann Lee and Bo")).speakers_named.size() == 2);
+  SearchQuery hidden = Bank::ask("lantern of Cy and Ann Lee");
+  hidden.filter.tags = [](const std::vector<std::string>& tags) { return tags.empty(); };
+  CHECK(bank.search(hidden).speakers_named == std::vector<std::string>{"Ann Lee"});
+  bank.find(hidden);
+}
+
+TEST_CASE("the best of the same conversation lend to each other") {
+  Bank bank;
+  bank.pad(20);
+  std::vector<Row> in_talk;
+  for (int i = 0; i < 4; ++i) {
+    Op op = bank.next("lantern " + std::to_string(i));
+    op.speaker = "Ann";
+    op.attributes.document = 7;
+    in_talk.push_back(bank.put(op));
+  }
+  Op other = bank.next("lantern 9");
+  other.speaker = "Ann";
+  other.attributes.document = 8;
+  const Row alone = bank.put(other);
+  const auto hits = bank.find("lantern");
+  CHECK(hits.back().row == alone);
+  for (const Row row : in_talk) CHECK(hit_of(hits, row).graph > hit_of(hits, alone).graph);
+}
+
+TEST_CASE("equal scores are in order of their records") {
+  Bank bank;
+  std::vector<Op> ops;
+  const std::vector<vault::RecordId> records = {907, 903, 905, 901, 904};
+  for (const vault::RecordId record : records) {
+    Op op = bank.next("the same words");
+    op.attributes.record = record;
+    bank.put(op);
+  }
+  std::vector<vault::RecordId> found;
+  for (const Hit& hit : bank.find("same words")) found.push_back(hit.record);
+  CHECK(found == std::vector<vault::RecordId>{901, 903, 904, 905, 907});
+}
+
+TEST_CASE("expired rows are found by as_of and include_invalid alone") {
+  Bank bank;
+  Op op = bank.next("the lantern");
+  op.times.believed_from = kNow - 100;
+  op.times.expires = kNow;
+  bank.put(op);
+  SearchQuery query = Bank::ask("lantern");
+  query.filter.now = kNow - 1;
+  CHECK(bank.rows(query).size() == 1);
+  query.filter.now = kNow;
+  CHECK(bank.rows(query).empty());
+  query.filter.include_invalid = true;
+  CHECK(bank.rows(query).size() == 1);
+  query.filter.include_invalid = false;
+  query.filter.as_of = kNow - 1;
+  CHECK(bank.rows(query).size() == 1);
+  query.filter.as_of = kNow;
+  CHECK(bank.rows(query).empty());
+  query.filter.as_of = kNow - 101;
+  CHECK(bank.rows(query).empty());
+}
+
+TEST_CASE("as_of sees what was believed at that instant") {
+  Bank bank;
+  Op op = bank.next("the lantern is red");
+  op.times.believed_from = 1000;
+  const Row red = bank.put(op);
+  Op edit = bank.next("the lantern is blue");
+  edit.kind = Op::replace;
+  edit.row = red;
+  edit.times.believed_from = 2000;
+  const Row blue = bank.put(edit);
+  Op end;
+  end.kind = Op::close;
+  end.row = blue;
+  end.times.believed_until = 3000;
+  bank.apply(end);
+  SearchQuery query = Bank::ask("lantern");
+  const auto at = [&](TimeMs time) {
+    query.filter.as_of = time;
+    return bank.rows(query);
+  };
+  CHECK(at(999).empty());
+  CHECK(at(1000) == std::vector<Row>{red});
+  CHECK(at(1999) == std::vector<Row>{red});
+  CHECK(at(2000) == std::vector<Row>{blue});
+  CHECK(at(2999) == std::vector<Row>{blue});
+  CHECK(at(3000).empty());
+  query.filter.as_of.reset();
+  CHECK(bank.rows(query).empty());
+  query.filter.include_invalid = true;
+  CHECK(bank.rows(query).size() == 2);
+}
+
+TEST_CASE("priors and their product stay in their bounds, whatever the age and weight") {
+  Bank bank;
+  for (const std::uint32_t hours : {0u, 1u, 400'000u, 499'999u, 500'000u, 16'000'000u}) {
+    for (const int importance : {0, 1, 128, 254, 255}) {
+      for (const MemoryType type :
+           {MemoryType::world, MemoryType::experience, MemoryType::observation}) {
+        Op op = bank.next("the lantern");
+        op.attributes.created_hours = hours;
+        op.attributes.importance = static_cast<std::uint8_t>(importance);
+        op.attributes.type = type;
+        bank.put(op);
+      }
+    }
+  }
+  for (const TimeMs time : {TimeMs{0}, kNow, kNow * 20, -kNow}) {
+    for (const double scope : {0.01, 1.0, 1.05, 99.0}) {
+      SearchQuery query = Bank::ask("lantern");
+      query.query_time = time;
+      query.scope_prior = scope;
+      query.prefer_observations = true;
+      for (const Hit& hit : bank.find(query)) {
+        CHECK(hit.prior.product() >= ranking::kProductLow);
+        CHECK(hit.prior.product() <= ranking::kProductHigh);
+        CHECK(hit.similarity >= 0);
+        CHECK(hit.similarity <= 1);
+        CHECK(hit.keyword <= 1);
+        CHECK(hit.final <= ranking::kProductHigh);
+        for (const double prior : {hit.prior.weight, hit.prior.recency, hit.prior.type}) {
+          CHECK(prior >= ranking::kPriorLow);
+          CHECK(prior <= ranking::kPriorHigh);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("a query of 500 different words is answered by the description too") {
+  Bank bank;
+  std::string query;
+  for (int i = 0; i < 500; ++i) {
+    query += "word" + std::string(1, static_cast<char>('a' + i % 26)) + std::to_string(i) + "q ";
+    if (i % 5 == 0)
+      bank.add("word" + std::string(1, static_cast<char>('a' + i % 26)) + std::to_string(i) +
+               "q here");
+  }
+  CHECK(bank.find(query).size() >= 100);
+}
+
+TEST_CASE("a row whose neighbour leads back to it is ranked as any other") {
+  Bank bank;
+  bank.pad(5);
+  const Row a = bank.add("harbour");
+  const Row b = bank.add("lantern", a);
+  // Both of the query's words lie beside each other: together they cover it.
+  const auto hits = bank.find("harbour lantern");
+  REQUIRE(hits.size() == 2);
+  CHECK(hit_of(hits, a).graph > 0);
+  CHECK(hit_of(hits, b).graph > 0);
+  CHECK(hits[0].similarity > 0.6);
+  // The chain closes over what is forgotten.
+  const Row c = bank.add("meadow", b);
+  Op gone;
+  gone.kind = Op::forget;
+  gone.row = b;
+  bank.apply(gone);
+  CHECK(hit_of(bank.find("harbour"), c).graph > 0);
+}
+
+}  // namespace strongroom::recall
