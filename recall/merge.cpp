@@ -107,6 +107,7 @@ class MergeStep {
  private:
   // Dropping writes nothing, so a step counts what it looks at as well.
   static constexpr std::uint64_t kWorkPerBlock = 4096;
+  static constexpr std::uint64_t kWorkPerLookUp = 64;
 
   std::optional<TermId> lowest() const {
     std::optional<TermId> term;
@@ -118,12 +119,12 @@ class MergeStep {
 
   // After a posting (or, with row 0, a word) was dealt with: is the step over? Behind a block that
   // was just written nothing is lost but what went into the next one.
-  void check_stop(TermId term, Row row) {
+  void check_stop(TermId term, Row row, std::uint64_t work = 1) {
     if (writer_->blocks_written() >= blocks_allowed_) {
       merge_.term = writer_->written_term();
       merge_.row = writer_->written_row();
       stopped_ = true;
-    } else if (++work_ >= work_allowed_) {
+    } else if ((work_ += work) >= work_allowed_) {
       writer_->flush();
       merge_.term = term;
       merge_.row = row;
@@ -160,7 +161,8 @@ class MergeStep {
     }
     if (term == merge_.term) return;  // dealt with before
     if (!dropping_ || in_use(word)) writer_->add_word(term, word);
-    check_stop(term, 0);
+    // Asking whether a word is in use opens blocks.
+    check_stop(term, 0, dropping_ ? kWorkPerLookUp : 1);
   }
 
   // Words of forgotten rows go with their postings, all of which are written by now.

@@ -95,6 +95,7 @@ bool EntryReader::next() {
 }
 
 void EntryReader::postings(std::vector<IndexView::Posting>& out) const {
+  if (is_word(term_)) throw_corrupt("a block of the index is malformed");
   const std::size_t start = out.size();
   out.resize(start + count_);
   IndexView::Posting* to = out.data() + start;
