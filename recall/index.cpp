@@ -378,11 +378,6 @@ std::uint64_t IndexView::postings(TermId term, std::vector<Posting>& out) {
   return live_count;
 }
 
-std::uint64_t IndexView::live_count(TermId term) {
-  std::vector<Posting> all;
-  return postings(term, all);
-}
-
 std::vector<IndexView::NearWord> IndexView::words_near(std::string_view word, unsigned limit,
                                                        std::size_t most) {
   Index::Impl& impl = *index_.impl_;

@@ -136,8 +136,6 @@ class IndexView {
   /// Appends every posting of a term that is not forgotten, ascending by row; closed rows are among
   /// them. Returns how many of those are live.
   std::uint64_t postings(TermId term, std::vector<Posting>& out);
-  /// How many live rows hold the term (opens its postings).
-  std::uint64_t live_count(TermId term);
 
   /// Words of the bank within `limit` edits of `word` that share its first two code points, nearest
   /// first, then by bytes; at most `most`.
