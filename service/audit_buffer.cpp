@@ -30,6 +30,9 @@ std::size_t MemoryService::State::read_group(const vault::Bank& bank, std::strin
   return read_groups.size() - 1;
 }
 
+// What a read waits for other writers, once a second, to write down that it happened.
+constexpr vault::Patience kReadLogPatience{50};
+
 void MemoryService::State::log_read(const std::shared_ptr<vault::Bank>& bank, std::string_view tool,
                                     std::string_view rule, vault::RecordId record,
                                     std::uint64_t bytes, bool found) {
@@ -37,9 +40,8 @@ void MemoryService::State::log_read(const std::shared_ptr<vault::Bank>& bank, st
   if (options.read_only) return;
   if (buffered_calls == 0) buffered_since = last_call;
   reads.push_back({read_group(*bank, tool, rule, found), record, 1, bytes});
-  if (++buffered_calls >= kAuditBufferCalls || last_call - buffered_since >= kAuditBufferAge) {
-    flush();
-  }
+  if (++buffered_calls < kAuditBufferCalls && last_call - buffered_since < kAuditBufferAge) return;
+  flush_in_passing();
 }
 
 namespace {
@@ -65,7 +67,7 @@ void count_equal(Reads& reads) {
 
 }  // namespace
 
-void MemoryService::State::flush() {
+void MemoryService::State::flush(vault::Patience patience) {
   if (reads.empty()) return;
   if (!vault) ensure_open();
   count_equal(reads);
@@ -76,7 +78,7 @@ void MemoryService::State::flush() {
     });
     const auto bank = open(group.bank_name);
     if (!bank) vault::throw_corrupt("a bank that was read is no longer listed");
-    vault::BankWrite write = bank->write(vault->stamp());
+    vault::BankWrite write = bank->write(vault->stamp(), patience);
     for (auto at = reads.begin(); at != end;) {
       vault::AuditEvent entry = event(group.tool, group.rule);
       entry.time = group.first;
@@ -94,10 +96,23 @@ void MemoryService::State::flush() {
   buffered_calls = 0;
 }
 
+// A writer that stands still holds up no read while there is room to remember it.
+bool MemoryService::State::flush_in_passing() {
+  const bool full = buffered_calls >= kAuditBufferCalls;
+  try {
+    flush(full ? vault::kWriterPatience : kReadLogPatience);
+    return true;
+  } catch (const Error& error) {
+    if (error.code() != Code::busy || full) throw;
+    buffered_since = last_call;
+    return false;
+  }
+}
+
 void MemoryService::State::log_now(const std::shared_ptr<vault::Bank>& bank,
-                                   vault::AuditEvent event) {
+                                   vault::AuditEvent event, vault::Patience patience) {
   if (options.read_only) return;
-  vault::BankWrite write = bank->write(vault->stamp());
+  vault::BankWrite write = bank->write(vault->stamp(), patience);
   write.log(std::move(event));
   write.commit();
 }
@@ -139,7 +154,8 @@ void MemoryService::State::log_failure(std::string_view tool, const Error& error
     vault::AuditEvent entry = event(tool, "");
     entry.permitted = error.code() != Code::denied && error.code() != Code::secret_detected;
     entry.error = code_name(error.code());
-    log_now(target, std::move(entry));
+    // Who was told `busy` has waited long enough.
+    log_now(target, std::move(entry), kReadLogPatience);
     last = last_call;
   } catch (const std::exception&) {
     // The call has failed already, and its own error says why; nothing was done that is not logged.

@@ -492,7 +492,7 @@ std::optional<std::vector<Revision>> MemoryService::history(std::string_view key
 void MemoryService::flush_audit() {
   const std::lock_guard lock(state_->mutex);
   try {
-    state_->flush();
+    state_->flush_in_passing();
   } catch (const Error& error) {
     // As after a call: the database may refuse to go on until it is opened again.
     if (error.code() == Code::uncertain || error.code() == Code::io) state_->close_vault();
@@ -503,8 +503,7 @@ void MemoryService::flush_audit() {
 void MemoryService::close_if_idle(TimeMs idle) {
   const std::lock_guard lock(state_->mutex);
   if (!state_->vault || now_ms() - state_->last_call < idle) return;
-  state_->flush();
-  state_->close_vault();
+  if (state_->flush_in_passing()) state_->close_vault();
 }
 
 void MemoryService::close() {

@@ -92,13 +92,18 @@ struct MemoryService::State {
                 std::string_view rule, vault::RecordId record, std::uint64_t bytes,
                 bool found = true);
   /// Logged before the caller learns anything; repeats within a second are one record.
-  void log_now(const std::shared_ptr<vault::Bank>& bank, vault::AuditEvent event);
+  void log_now(const std::shared_ptr<vault::Bank>& bank, vault::AuditEvent event,
+               vault::Patience patience = vault::kWriterPatience);
   /// Logs a denial in the bank it touches, or the first that this process can open, and throws it.
   [[noreturn]] void deny(const std::string& bank, std::string_view tool,
                          const policy::Decision& decision);
   /// A call that failed leaves a record too; one that deny() logged has its own.
   void log_failure(std::string_view tool, const Error& error) noexcept;
-  void flush();
+  /// Throws busy when other writers let it wait longer than that; nothing is lost then.
+  void flush(vault::Patience patience = vault::kWriterPatience);
+  /// The same, but other writers are not waited for while the buffer has room; false when they
+  /// were in the way.
+  bool flush_in_passing();
 
   std::size_t read_group(const vault::Bank& bank, std::string_view tool, std::string_view rule,
                          bool found);

@@ -3,12 +3,13 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
-#include <sys/file.h>
 #include <unistd.h>
+#include <utility>
 
 #include "base/error.h"
 #include "crypto/hash.h"
 #include "crypto/process.h"
+#include "vault/timed_lock.h"
 
 namespace strongroom::vault {
 namespace {
@@ -18,13 +19,16 @@ constexpr off_t kMaxBytes = 64 << 20;
 // What a kill cannot tear: one page is written whole or not at all.
 constexpr std::size_t kWrittenInPlace = 4096;
 
+// Held for less than a millisecond, unless its holder was stopped.
+constexpr Patience kPatience{1000};
+
 class FileLock {
  public:
-  explicit FileLock(const std::string& path)
+  explicit FileLock(const std::string& path, Patience patience = kPatience)
       : fd_(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600)) {
     if (!fd_) throw_errno("open the anchor's lock", errno);
-    while (::flock(fd_.get(), LOCK_EX) != 0) {
-      if (errno != EINTR) throw_errno("lock the anchor", errno);
+    if (!lock_whole_file(fd_.get(), true, patience)) {
+      throw Error(Code::busy, "Another process holds the anchor.");
     }
   }
 
@@ -172,9 +176,11 @@ template <class Change>
 void Anchor::update(const Change& change) {
   const std::lock_guard guard(mutex_);
   load_locked();
-  if (!enabled_ || read_only_ || state_ == AnchorState::unavailable) return;
+  if (!enabled_ || read_only_ || (state_ == AnchorState::unavailable && !held_up_)) return;
   try {
-    const FileLock lock(path_ + ".lock");
+    // Once it was waited for in vain, it is only tried.
+    const FileLock lock(path_ + ".lock", held_up_ ? Patience{0} : kPatience);
+    if (std::exchange(held_up_, false)) state_ = AnchorState::ok;
     const auto fd = open_file(path_, O_RDWR, "the anchor");
     const std::string before = fd ? read_whole(fd->get()) : std::string();
     Content current;
@@ -187,8 +193,9 @@ void Anchor::update(const Change& change) {
     if (!in_place || !overwrite(fd->get(), after)) {
       replace_file(path_, after, 0600, false, "write the anchor");
     }
-  } catch (const Error&) {
+  } catch (const Error& error) {
     state_ = AnchorState::unavailable;
+    held_up_ = error.code() == Code::busy;
   }
 }
 

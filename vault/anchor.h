@@ -61,6 +61,7 @@ class Anchor {
   std::mutex mutex_;
   bool loaded_ = false;
   AnchorState state_ = AnchorState::off;
+  bool held_up_ = false;  // unavailable only because another process kept the lock too long
   Content content_;
   std::string path_;
 };

@@ -164,8 +164,9 @@ class Bank {
        BankKeys keys, std::shared_ptr<Anchor> anchor, const Id16& session);
 
   BankRead read() const { return BankRead(*this, engine_->begin_read()); }
-  BankWrite write(const WriteStamp& stamp) {
-    return BankWrite(*this, engine_->begin_write(), stamp);
+  /// Throws busy when the writers before do not finish in time.
+  BankWrite write(const WriteStamp& stamp, Patience patience = kWriterPatience) {
+    return BankWrite(*this, engine_->begin_write(patience), stamp);
   }
 
   /// Compares the head with the anchor, in the order that makes no false alarm. Throws rollback,

@@ -13,6 +13,8 @@
 #include <string_view>
 #include <vector>
 
+#include "vault/timed_lock.h"
+
 namespace strongroom::vault {
 
 /// The tables, and their numbers in the set hash. `names`, `records` and `log` have u64 keys in
@@ -60,8 +62,8 @@ class Engine {
  public:
   virtual ~Engine() = default;
   virtual std::unique_ptr<ReadTxn> begin_read() = 0;
-  /// One writer at a time over all processes; waits for it.
-  virtual std::unique_ptr<WriteTxn> begin_write() = 0;
+  /// One writer at a time over all processes; waits for the others so long, then throws busy.
+  virtual std::unique_ptr<WriteTxn> begin_write(Patience patience = kWriterPatience) = 0;
   /// The id of the newest committed transaction; cheap, for noticing another process's writes.
   virtual std::uint64_t last_transaction() = 0;
   virtual bool read_only() const = 0;

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <fcntl.h>
-#include <sys/file.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "vault/timed_lock.h"
 
 namespace strongroom::vault {
 namespace {
@@ -24,22 +23,9 @@ std::string namespace_text() {
   return "pidns " + std::to_string(inode) + " boot " + boot + "\n";
 }
 
-bool lock(int fd, int operation) {
-  for (;;) {
-    if (::flock(fd, operation | LOCK_NB) == 0) return true;
-    if (errno == EINTR) continue;
-    if (errno == EWOULDBLOCK) return false;
-    throw_errno("lock the vault's guard", errno);
-  }
-}
-
 void lock_shared(int fd) {
   // Another process is exclusive only while it replaces the file or is the first to open it.
-  for (int attempt = 0; attempt < 100; ++attempt) {
-    if (lock(fd, LOCK_SH)) return;
-    const timespec pause{0, 20'000'000};
-    ::nanosleep(&pause, nullptr);
-  }
+  if (lock_whole_file(fd, false, Patience{2000})) return;
   throw Error(Code::busy, "Another process is replacing this part of the vault; try again.");
 }
 
@@ -87,7 +73,7 @@ Guard Guard::shared(const std::string& mdb_path, bool read_only) {
   }
   require_plain(fd.get());
   const std::string own = namespace_text();
-  const bool first = lock(fd.get(), LOCK_EX);
+  const bool first = lock_whole_file(fd.get(), true, Patience{0});
   if (first && !read_only) write_text(fd.get(), own);
   lock_shared(fd.get());
   // Turning exclusive into shared is not atomic: another namespace may have come between. A reader

@@ -19,6 +19,9 @@ class Guard {
   static Guard shared(const std::string& mdb_path, bool read_only);
   Guard() = default;
 
+  /// The open file, for further locks; -1 without one.
+  int fd() const { return fd_.get(); }
+
  private:
   explicit Guard(UniqueFd fd) : fd_(std::move(fd)) {}
   UniqueFd fd_;  // closing it drops the lock

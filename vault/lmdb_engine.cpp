@@ -23,6 +23,7 @@
 #include "vault/file_check.h"
 #include "vault/format.h"
 #include "vault/guard.h"
+#include "vault/timed_lock.h"
 
 namespace strongroom::vault {
 namespace {
@@ -105,8 +106,8 @@ void advise(const std::vector<std::string_view>& values) {
     }
     for (; begin < end; begin += kPiece) {
       // Only a hint: what fails here is read when it is needed.
-      static_cast<void>(::madvise(reinterpret_cast<void*>(begin), std::min(kPiece, end - begin),
-                                  MADV_WILLNEED));
+      static_cast<void>(
+          ::madvise(reinterpret_cast<void*>(begin), std::min(kPiece, end - begin), MADV_WILLNEED));
     }
   }
 }
@@ -187,7 +188,7 @@ class LmdbRead final : public TxnOps<ReadTxn> {
 
 class LmdbWrite final : public TxnOps<WriteTxn> {
  public:
-  LmdbWrite(LmdbEngine& engine, std::shared_ptr<Engine> keep);
+  LmdbWrite(LmdbEngine& engine, std::shared_ptr<Engine> keep, WriterTurns::Turn turn);
   ~LmdbWrite() override {
     if (txn_ != nullptr) mdb_txn_abort(txn_);
   }
@@ -226,6 +227,7 @@ class LmdbWrite final : public TxnOps<WriteTxn> {
   // LMDB gives a value its own pages above half a page, less headers.
   static constexpr std::size_t kLargeValue = 1900;
   std::shared_ptr<Engine> keep_;
+  WriterTurns::Turn turn_;
   // What this transaction takes from the end of the file at most: pages, and bytes that fill others
   // at least by half.
   std::uint64_t pages_ = 0, bytes_ = 0;
@@ -275,9 +277,10 @@ class LmdbEngine final : public Engine, public std::enable_shared_from_this<Lmdb
   std::unique_ptr<ReadTxn> begin_read() override {
     return std::make_unique<LmdbRead>(*this, shared_from_this());
   }
-  std::unique_ptr<WriteTxn> begin_write() override {
+  std::unique_ptr<WriteTxn> begin_write(Patience patience) override {
     if (options_.read_only) throw Error(Code::denied, "The vault is open read-only.");
-    return std::make_unique<LmdbWrite>(*this, shared_from_this());
+    check_process();
+    return std::make_unique<LmdbWrite>(*this, shared_from_this(), turns_.take(patience));
   }
   std::uint64_t last_transaction() override {
     MDB_envinfo info{};
@@ -323,6 +326,7 @@ class LmdbEngine final : public Engine, public std::enable_shared_from_this<Lmdb
   FileKey key_;
   std::optional<FileKey> lock_key_;  // none on media that cannot be locked
   Guard guard_;
+  WriterTurns turns_;
   MDB_env* env_ = nullptr;
   std::array<MDB_dbi, kTableCount> dbis_{};
   std::atomic<bool> has_index_{false};
@@ -345,8 +349,8 @@ LmdbRead::~LmdbRead() {
   engine_.give_reader(txn_);
 }
 
-LmdbWrite::LmdbWrite(LmdbEngine& engine, std::shared_ptr<Engine> keep)
-    : TxnOps(engine), keep_(std::move(keep)) {
+LmdbWrite::LmdbWrite(LmdbEngine& engine, std::shared_ptr<Engine> keep, WriterTurns::Turn turn)
+    : TxnOps(engine), keep_(std::move(keep)), turn_(std::move(turn)) {
   txn_ = engine_.begin(0);
   try {
     if (!engine_.in_place()) {
@@ -369,6 +373,7 @@ void LmdbWrite::commit() {
   if (frees_pages_) engine_.grow_ahead(64 + pages_ + bytes_ / kHalfPage);
   const EngineScope scope;
   const int rc = mdb_txn_commit(std::exchange(txn_, nullptr));
+  turn_.end();
   if (rc != MDB_SUCCESS) engine_.throw_commit(rc);
 }
 
@@ -543,6 +548,7 @@ bool LmdbEngine::open_index_table(MDB_txn* txn, unsigned flags) {
 
 // A file that an earlier version made gets the table when it is first opened for writing.
 void LmdbEngine::add_index_table() {
+  const WriterTurns::Turn turn = turns_.take(kWriterPatience);
   MDB_txn* txn = begin(0);
   try {
     grow_ahead(64);
@@ -578,6 +584,7 @@ LmdbEngine::LmdbEngine(const std::string& path, const EngineOptions& options, co
       path_(path),
       key_(key),
       guard_(Guard::shared(path, options.read_only)),
+      turns_(guard_.fd()),
       fork_generation_(g_fork_generation.load()) {
   const EngineScope scope;
   try {

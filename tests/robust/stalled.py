@@ -1,5 +1,6 @@
 """A killed or stalled process never makes another one wait, nor lets the file grow without end."""
 import os
+import pathlib
 import random
 import signal
 import subprocess
@@ -71,6 +72,64 @@ class Stalled(RobustTest):
         self.vault.check_clean(orphans=True)
         texts = list(Memories(self.vault).texts.values())
         self.assertEqual(len(texts), len(set(texts)))
+
+    def test_stopped_inside_a_commit(self):
+        """Readers do not wait for it; writers wait a while, then hear `busy`, and lose nothing."""
+        need_strace()
+        for call in ("pwrite64", "fdatasync"):
+            with Server(self.vault) as other:
+                other.initialize()
+                other.must("recall", query="uniqmem1")
+                stopped = subprocess.Popen(
+                    [*injected("signal=STOP", (call, 1)), binary(), "retain", f"held up {call}"],
+                    env=self.vault.env, cwd=self.vault.work, stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE)
+                try:
+                    child = self.wait_until_stopped(stopped)
+                    start = time.monotonic()
+                    for number in range(12):  # reads are logged once a second
+                        self.assertIn(f"uniqmem{number}",
+                                      str(other.must("recall", query=f"uniqmem{number}")))
+                        time.sleep(0.2)
+                    self.vault.must("recall", "uniqmem2", "--read-only")
+                    self.assertLess(time.monotonic() - start, AT_ONCE)
+                    if call == "pwrite64":
+                        continue
+                    self.assertIn("[busy]", other.refused(
+                        "retain", items=[{"content": f"refused {call}"}]))
+                    self.assertEqual(self.vault.run("retain", "refused as well").code, 6)
+                    # A process that ends has to write down first what it has read.
+                    self.assertEqual(self.vault.run("recall", "uniqmem2").code, 6)
+                finally:
+                    os.kill(child, signal.SIGCONT)
+                self.assertIn(b"1 memory stored", stopped.communicate(timeout=60)[0])
+                self.works_at_once(other)
+                self.works_at_once()
+        texts = list(Memories(self.vault).texts.values())
+        self.assertEqual(sum(text.startswith("held up") for text in texts), 2)
+        self.assertFalse([text for text in texts if text.startswith("refused")])
+        self.vault.check_clean()
+
+    def wait_until_stopped(self, tracer):
+        """The process that strace runs, once it stands still."""
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            children = pathlib.Path(f"/proc/{tracer.pid}/task/{tracer.pid}/children").read_text()
+            for child in children.split():
+                status = pathlib.Path(f"/proc/{child}/status").read_text()
+                if "State:\tT" in status or "State:\tt" in status:
+                    if self.stands_still(child):
+                        return int(child)
+            time.sleep(0.01)
+        self.fail("it was not stopped")
+
+    @staticmethod
+    def stands_still(child):
+        """A traced process stops at each call for a moment; a stopped one does not go on."""
+        used = lambda: pathlib.Path(f"/proc/{child}/stat").read_text()
+        before = used()
+        time.sleep(0.3)
+        return before == used()
 
     def test_killed_at_random_beside_a_worker(self):
         chance = random.Random(23)
