@@ -42,9 +42,11 @@ void add_commands(Command& root) {
   root.heading("Memories");
   add_retain_command(root);
   add_recall_command(root);
+  add_reflect_command(root);
   add_context_command(root);
   add_memory_commands(root);
   add_memory_list_commands(root);
+  add_review_commands(root);
   add_import_command(root);
   root.heading("Vault");
   add_init_command(root);
@@ -119,32 +121,24 @@ int run_checked(const std::vector<std::string>& arguments, char** argv, Globals&
 
 int exit_code(Code code) noexcept {
   switch (code) {
-    case Code::not_found:
-      return 1;
+    case Code::not_found: return 1;
     case Code::invalid:
-    case Code::too_large:
-      return 2;
+    case Code::too_large: return 2;
     case Code::locked:
     case Code::wrong_key:
-    case Code::no_vault:
-      return 3;
+    case Code::no_vault: return 3;
     case Code::denied:
-    case Code::secret_detected:
-      return 4;
+    case Code::secret_detected: return 4;
     case Code::corrupt:
     case Code::rollback:
     case Code::fork:
-    case Code::unsupported:
-      return 5;
+    case Code::unsupported: return 5;
     case Code::busy:
-    case Code::conflict:
-      return 6;
+    case Code::conflict: return 6;
     case Code::no_space:
     case Code::io:
-    case Code::uncertain:
-      return 7;
-    case Code::internal:
-      return 70;
+    case Code::uncertain: return 7;
+    case Code::internal: return 70;
   }
   return 70;
 }

@@ -14,9 +14,11 @@ void add_listing_commands(Command& root);  // ls, history
 void add_context_command(Command& root);
 void add_retain_command(Command& root);
 void add_recall_command(Command& root);
-void add_memory_commands(Command& root);  // show, edit, link
-void add_memory_edit_command(Command& root);  // edit
+void add_reflect_command(Command& root);
+void add_memory_commands(Command& root);       // show, edit, link
+void add_memory_edit_command(Command& root);   // edit
 void add_memory_list_commands(Command& root);  // memories, documents, tags
+void add_review_commands(Command& root);       // entities, review
 void add_import_command(Command& root);
 void add_bank_commands(Command& root);
 void add_policy_commands(Command& root);

@@ -17,8 +17,16 @@ constexpr std::uint64_t kDefaultTokens = 1500;
 constexpr std::uint64_t kMaxTokens = 100'000;
 
 std::vector<std::string> tools() {
-  return {"get_project_context", "agent_remember", "agent_recall", "agent_forget", "retain",
-          "recall", "memory_edit", "memory_get", "memory_link"};
+  return {"get_project_context",
+          "agent_remember",
+          "agent_recall",
+          "agent_forget",
+          "retain",
+          "recall",
+          "reflect",
+          "memory_edit",
+          "memory_get",
+          "memory_link"};
 }
 
 std::string age_of(const service::ContextKey& key) {

@@ -8,6 +8,8 @@
 #include "base/utf8.h"
 #include "cli/app.h"
 #include "cli/commands.h"
+#include "cli/import_formats.h"
+#include "cli/import_run.h"
 #include "cli/lines.h"
 #include "cli/retain.h"
 #include "cli/server_memory.h"
@@ -18,7 +20,8 @@ namespace {
 
 using service::MemoryService;
 
-constexpr std::array<std::string_view, 4> kLater = {"strongroom", "q-ring", "mnemopi", "hindsight"};
+constexpr std::array<std::string_view, 2> kLater = {"strongroom", "q-ring"};
+constexpr const char* kKnown = "server-memory, jsonl, mnemopi, hindsight, compartment or citadel";
 
 struct ImportOptions {
   std::string path;
@@ -140,8 +143,17 @@ int import_server_memory(Context& context, const ImportOptions& options) {
 
 // ---- the command
 
+// A store whose export is read whole into a plan; nullopt for the other words.
+std::optional<ImportPlan> plan_of(const std::string& kind, const std::string& path) {
+  if (kind == "hindsight") return read_hindsight(path);
+  if (kind == "mnemopi") return read_mnemopi(LineFile(path, "PATH"));
+  if (kind == "compartment") return read_compartment(LineFile(path, "PATH"));
+  if (kind == "citadel") return read_citadel(LineFile(path, "PATH"));
+  return std::nullopt;
+}
+
 int import_memories(Context& context, const ImportOptions& options) {
-  if (!options.from) throw Error::invalid("--from", "is required: server-memory or jsonl");
+  if (!options.from) throw Error::invalid("--from", std::string("is required: ") + kKnown);
   if (options.path == "-" && context.globals().passphrase_fd == std::uint64_t{0}) {
     throw Error::invalid("--passphrase-fd", "is standard input, which the items come from");
   }
@@ -150,12 +162,14 @@ int import_memories(Context& context, const ImportOptions& options) {
     return retain_lines(context, options.path, "PATH", "import", {}, options.allow_secret,
                         options.dry_run);
   }
-  if (std::find(kLater.begin(), kLater.end(), *options.from) != kLater.end()) {
-    throw Error(Code::unsupported,
-                "This release imports from server-memory and jsonl only, not from " +
-                    *options.from + ".");
+  if (std::optional<ImportPlan> plan = plan_of(*options.from, options.path)) {
+    return run_import(context, std::move(*plan), *options.from, options.dry_run,
+                      options.allow_secret);
   }
-  throw Error::invalid("--from", "must be server-memory or jsonl");
+  if (std::find(kLater.begin(), kLater.end(), *options.from) != kLater.end()) {
+    throw Error(Code::unsupported, "This release does not import from " + *options.from + ".");
+  }
+  throw Error::invalid("--from", std::string("must be ") + kKnown);
 }
 
 }  // namespace
@@ -165,8 +179,10 @@ void add_import_command(Command& root) {
   Command command =
       root.command("import", "Take over memories from another store",
                    [options](Context& context) { return import_memories(context, *options); });
-  command.option("--from", "KIND", options->from,
-                 "server-memory (the reference memory server's file) or jsonl (as for retain)");
+  command.option(
+      "--from", "KIND", options->from,
+      "server-memory (the reference memory server's file), jsonl (as for retain), or the "
+      "export of mnemopi, hindsight, compartment or citadel");
   command.positional("PATH", options->path, "The file; \"-\" for standard input");
   command.flag("--dry-run", options->dry_run, "Say what would be mapped; store nothing");
   command.flag("--allow-secret", options->allow_secret, "Store what looks like a credential too");

@@ -72,6 +72,7 @@ void show_head(Sheet& sheet, const MemoryDetail& detail) {
   if (!detail.id.empty()) {
     sheet.line("type:", service::memory_type_name(memory.type));
     sheet.line("importance:", JsonWriter().number(memory.importance).text());
+    sheet.line("trend:", memory.trend);
   }
   sheet.line("tags:", joined(memory.tags));
   sheet.line("entities:", joined(memory.entities));
@@ -114,6 +115,17 @@ std::string link_text(const service::MemoryLinkInfo& link) {
   return text;
 }
 
+void show_sources(Output& out, Sheet& sheet, const MemoryDetail& detail) {
+  if (detail.sources.empty()) return;
+  sheet.heading("Rests on");
+  for (const service::FoundSource& source : detail.sources) {
+    for (const std::string& quote : source.quotes) {
+      out.line(escape_for_display(source.id) + "  \"" + escape_for_display(quote) + "\"" +
+               (source.valid ? "" : "  no longer valid"));
+    }
+  }
+}
+
 void show_links(Output& out, Sheet& sheet, const MemoryDetail& detail) {
   if (detail.links.empty()) return;
   sheet.heading("Links, newest first");
@@ -131,6 +143,7 @@ void show_detail(Output& out, const MemoryDetail& detail) {
   out.line("");
   out.line(display_lines(detail.text));
   show_parts(out, sheet, detail);
+  show_sources(out, sheet, detail);
   show_history(out, sheet, detail);
   show_links(out, sheet, detail);
 }

@@ -117,6 +117,13 @@ service::SearchOptions parse(const std::string& text, const std::string& field) 
 
 }  // namespace
 
+void describe_tags(Command& command, RecallOptions& o) {
+  command.list("--tags", "TAGS", o.tag_lists, "Only memories with these tags; with commas");
+  command.list("--tag", "TAG", o.tags, "One tag, which may hold a comma; may be repeated");
+  command.choice("--tags-match", {"any", "any_strict", "all", "all_strict", "exact"}, o.tags_match,
+                 "Which memories the tags let through");
+}
+
 void describe(Command& command, RecallOptions& o) {
   command.positional("QUERY", o.query, "A question, in 5 to 15 words");
   command.option("--batch", "FILE", o.batch,
@@ -125,10 +132,7 @@ void describe(Command& command, RecallOptions& o) {
   command.list("--scope", "NAMES", o.scope, "Banks: global, project, or a name; with commas");
   command.list("--types,--fact-type", "TYPES", o.types,
                "world, experience, observation, permanent; with commas");
-  command.list("--tags", "TAGS", o.tag_lists, "Only memories with these tags; with commas");
-  command.list("--tag", "TAG", o.tags, "One tag, which may hold a comma; may be repeated");
-  command.choice("--tags-match", {"any", "any_strict", "all", "all_strict", "exact"}, o.tags_match,
-                 "Which memories the tags let through");
+  describe_tags(command, o);
   command.option("--tag-groups", "JSON", o.tag_groups, "Tags joined by and, or, not");
   command.number("--limit", 1, service::kMaxResults, o.limit, "At most N results (30)");
   command.number("--max-tokens", 0, kMaxTokens, o.max_tokens, "Tokens of text, together (4096)");
@@ -193,10 +197,9 @@ service::SearchOptions search_of(const SearchMembers& defaults, const Json& line
     if (member.name != "qid") all.emplace_back(member.name, std::string(member.value.raw()));
   }
   for (const auto& option : defaults) {
-    const bool replaced =
-        std::any_of(line.members().begin(), line.members().end(), [&](const Json::Member& member) {
-          return replaces(member.name, option.first);
-        });
+    const bool replaced = std::any_of(
+        line.members().begin(), line.members().end(),
+        [&](const Json::Member& member) { return replaces(member.name, option.first); });
     if (!replaced) all.push_back(option);
   }
   return parse(object_of(std::move(all)), field);

@@ -23,6 +23,8 @@ struct RecallOptions {
 };
 
 void describe(Command& command, RecallOptions& options);
+/// The options on tags alone, for another command that searches.
+void describe_tags(Command& command, RecallOptions& options);
 
 /// Names and JSON texts, without the query.
 using SearchMembers = std::vector<std::pair<std::string, std::string>>;

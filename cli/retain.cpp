@@ -72,7 +72,9 @@ void show_retained(Context& context, const RetainResult& result) {
     line = counted(item.memories, "memory", "memories") + " stored: ";
   }
   if (!item.document_id.empty()) line += json_quoted(item.document_id) + ", ";
-  context.out().line(escape_for_display(line + item.id));
+  line += item.id;
+  if (item.status == ItemStatus::stored && !item.reason.empty()) line += ", " + item.reason;
+  context.out().line(escape_for_display(line));
   context.out().flush();
   context.notes(result.notes);
 }
@@ -191,7 +193,12 @@ std::string given_text(Context& context, const std::optional<std::string>& given
 
 // ---- many items
 
-void ItemStore::store(std::vector<Named> items) {
+static std::string name_of(const ItemStore::Named& named) {
+  if (named.line > 0) return line_name(named.line);
+  return named.place.empty() ? named.item.document_id : named.place;
+}
+
+std::vector<service::RetainedItem> ItemStore::store(std::vector<Named> items) {
   service::RetainRequest request;
   request.source = source_;
   request.bank = context_.bank();
@@ -206,13 +213,21 @@ void ItemStore::store(std::vector<Named> items) {
     result = service_.retain(request);
   } catch (const Error& error) {
     throw Error::verbatim(error.code(), for_item(error.text(), [&](std::size_t i) {
-      if (i >= items.size()) return std::string("items");
-      return items[i].line > 0 ? line_name(items[i].line) : items[i].item.document_id;
-    }));
+                            if (i >= items.size()) return std::string("items");
+                            return name_of(items[i]);
+                          }));
   }
   for (std::size_t i = 0; i < result.items.size(); ++i) report(items[i], result.items[i]);
   // What is committed is said at once: a run that is cut off leaves a true list.
   context_.out().flush();
+  return std::move(result.items);
+}
+
+void ItemStore::known(const Named& named, const std::string& id) {
+  RetainedItem result;
+  result.id = id;
+  result.status = ItemStatus::duplicate;
+  report(named, result);
 }
 
 void ItemStore::report(const Named& named, const RetainedItem& result) {
@@ -221,26 +236,23 @@ void ItemStore::report(const Named& named, const RetainedItem& result) {
       ++tally_.stored;
       tally_.memories += result.memories;
       break;
-    case ItemStatus::duplicate:
-      ++tally_.duplicates;
-      break;
+    case ItemStatus::duplicate: ++tally_.duplicates; break;
     case ItemStatus::rejected:
       ++tally_.rejected;
       if (!refused_) refused_ = rejection(result.reason).code();
       break;
-    case ItemStatus::quarantined:
-      ++tally_.quarantined;
-      break;
+    case ItemStatus::quarantined: ++tally_.quarantined; break;
   }
   if (context_.json()) {
     JsonWriter writer;
     writer.begin_object();
     if (named.line > 0) writer.member("line", named.line);
+    if (!named.place.empty()) writer.member("at", named.place);
     write_outcome(writer, result);
     context_.out().line(writer.end_object().text());
   } else if (result.status == ItemStatus::rejected) {
-    const std::string name = named.line > 0 ? line_name(named.line) : named.item.document_id;
-    write_stderr(escape_for_display(name + ": " + for_item(result.reason, no_name)) + "\n");
+    write_stderr(escape_for_display(name_of(named) + ": " + for_item(result.reason, no_name)) +
+                 "\n");
   }
 }
 

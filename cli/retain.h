@@ -36,8 +36,9 @@ class ItemStore {
  public:
   static constexpr std::size_t kItemsACall = 1000;
   struct Named {
-    std::uint64_t line = 0;  // 0: the item is known by its document
+    std::uint64_t line = 0;  // 0: the item is known by its place, else by its document
     service::RetainItem item;
+    std::string place = {};  // where another store's export has it
   };
 
   ItemStore(Context& context, service::MemoryService& service, std::string source,
@@ -48,7 +49,9 @@ class ItemStore {
         allow_secret_(allow_secret) {}
 
   /// One call, one transaction. Throws what the service does, naming the line.
-  void store(std::vector<Named> items);
+  std::vector<service::RetainedItem> store(std::vector<Named> items);
+  /// Says that an item, which was not offered to the service, is the memory `id`.
+  void known(const Named& named, const std::string& id);
   /// Says what became of something that was never offered to the service. `problem`: the run then
   /// ends with exit code 2.
   void skip(const std::string& name, const std::string& reason, bool problem = true);

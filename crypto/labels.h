@@ -41,6 +41,7 @@ inline constexpr Label kTerm = make_label("sr1.k.term");
 inline constexpr Label kFingerprint = make_label("sr1.k.print");
 inline constexpr Label kWord = make_label("sr1.k.word");
 inline constexpr Label kWordPrefix = make_label("sr1.k.prefix");
+inline constexpr Label kSketch = make_label("sr1.k.sketch");
 inline constexpr Label kChunk = make_label("sr1.chunk");
 inline constexpr Label kLogKey = make_label("sr1.log.key");
 inline constexpr Label kLogNext = make_label("sr1.log.next");
@@ -58,12 +59,12 @@ inline constexpr Label kAadIndex = make_label("sr1.aad.index");
 inline constexpr Label kSignRoot = make_label("sr1.root");
 
 inline constexpr std::array kAll = {
-    kHeader,    kRootHash,     kPolicyHash, kContentHash, kScopeHash,   kName,     kSet,
-    kAnchor,    kRecoveryCode, kSlotFile,   kSlotCommit,  kSlotWrap,    kKeyNames, kKeyRecords,
-    kKeyChunks, kKeyIndex,     kKeySet,     kKeyHead,     kKeyLog,      kTerm,     kFingerprint,
-    kWord,      kWordPrefix,   kChunk,      kLogKey,      kLogNext,     kLogChain, kOperation,
-    kAadSlot,   kAadRecord,    kAadChunk,   kAadHead,     kAadPolicy,   kAadLog,   kAadIndex,
-    kSignRoot};
+    kHeader,    kRootHash,     kPolicyHash, kContentHash, kScopeHash, kName,      kSet,
+    kAnchor,    kRecoveryCode, kSlotFile,   kSlotCommit,  kSlotWrap,  kKeyNames,  kKeyRecords,
+    kKeyChunks, kKeyIndex,     kKeySet,     kKeyHead,     kKeyLog,    kTerm,      kFingerprint,
+    kWord,      kWordPrefix,   kSketch,     kChunk,       kLogKey,    kLogNext,   kLogChain,
+    kOperation, kAadSlot,      kAadRecord,  kAadChunk,    kAadHead,   kAadPolicy, kAadLog,
+    kAadIndex,  kSignRoot};
 }  // namespace labels
 
 constexpr std::string_view label_view(const Label& label) {

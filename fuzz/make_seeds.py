@@ -169,19 +169,21 @@ def index_block():
     entries += postings(1 << 62 | 7, [(9, 0)])
     for number, word in enumerate([b"deploy", b"stra\xc3\x9fe"]):
         entries += u64((2 << 62) + number) + varint(len(word)) + word
+    entries += postings(3 << 62 | 5, [(2, 3), (9, 3)])
     return struct.pack("<H", 2 + len(entries)) + entries
 
 
 def index_segments():
-    directory = b"".join(u64(term) for term in (5, 6, 1 << 20, 1 << 62, 2 << 62))
+    directory = b"".join(u64(term) for term in (5, 6, 1 << 20, 1 << 62, 2 << 62, 3 << 62))
     return [bytes(counts) + u64(term) + rest
             for counts in ([1, 1, 0, 1, 1], [2, 1, 0, 0, 0], [50, 4, 1, 3, 190])
-            for term in (5, 1 << 62 | 7) for rest in (index_block(), directory + index_block())]
+            for term in (5, 1 << 62 | 7, 3 << 62 | 5)
+            for rest in (index_block(), directory + index_block())]
 
 
 def tail_rows():
     cells = bytes(range(1, 33)) + struct.pack("<6q", 1, 2**63 - 1, -2**63, -2**63, 5, 9) + bytes(16)
-    terms = varint(2) + u64(3) + b"\x07" + u64(1 << 62) + b"\x00"
+    terms = varint(3) + u64(3) + b"\x07" + u64(1 << 62) + b"\x00" + u64(3 << 62 | 5) + b"\x00"
     rows = [cells + terms + items([b"staging", b"database"]) + varint(0),
             cells + varint(0) + varint(0) + varint(0)]
     return [(u32(len(row)) + row).ljust(256, b"\0") for row in rows]
@@ -307,6 +309,36 @@ def server_memory():
     ]]
 
 
+def import_files():
+    """The readers of fuzz/import_files.cpp, in its order, and real exports for each."""
+    data = pathlib.Path(__file__).resolve().parent.parent / "tests" / "cli" / "data" / "import"
+    names = [["mnemopi/export.json"], ["compartment/export.jsonl"], ["citadel/atoms.jsonl"],
+             ["hindsight/bank.zip", "hindsight/documents.zip", "hindsight/list.json"]]
+    return [bytes([kind]) + (data / name).read_bytes()
+            for kind, files in enumerate(names) for name in files]
+
+
+def static_models():
+    """recall/static_embedder.h, after its length and before a text."""
+    def pad(data):
+        return data + b"\0" * (-len(data) % 64)
+
+    def model(tokens, dimensions, flags, unknown):
+        text = b"".join(tokens)
+        offsets = b"".join(u32(len(b"".join(tokens[:n]))) for n in range(len(tokens) + 1))
+        numbers = (1, len(tokens), dimensions, flags, unknown, len(text))
+        out = b"SRSTATIC" + b"".join(map(u32, numbers)) + b"test-1".ljust(16, b"\0")
+        out = pad(out + struct.pack("<2f8x", 0.25, 4) + offsets + text)
+        out = pad(out + struct.pack(f"<{len(tokens)}f", *[0.5] * len(tokens)))
+        return out + bytes(n % 251 for n in range(len(tokens) * dimensions))
+
+    tokens = [b"[UNK]", b"tea", b"the", b"##s", b"caf\xc3\xa9", b"cafe", b"\xe6\x97\xa5", b"!"]
+    text = "The teas, CAF\u00c9! cafe\u0301 \u65e5\u672c \u200b\ufffd".encode() + b"\xff tea"
+    blobs = [model(tokens, 16, 3, 0), model(tokens, 32, 0, 2**32 - 1), model(tokens[:1], 16, 1, 0),
+             model([b"a", b"b", b"a"], 16, 3, 0)]
+    return [struct.pack(">H", len(blob)) + blob + text for blob in blobs]
+
+
 def seeds():
     json_texts = [b"null", b"[1, -2.50, 1e3, 12345678901234567890123]", b'{"a":{"b":[{}, []]}}',
                   b'"\\u00e9\\ud834\\udd1e\\n\xc3\xa9"', b'{"a":1,"a":2}', b"[" * 64 + b"]" * 64]
@@ -352,12 +384,14 @@ def seeds():
         "normalized": recall_outputs() + texts[:2],
         "edit_distance": [b"\x02receive\0recieve", "\x01na\u00efve\0naive".encode(), b"\x04\0abc"],
         "splitter": documents(),
+        "static_model": static_models(),
         "memory_record": memory_records(),
         "memory_id": [b"k7q2m-1f", b"00000-zzzzzzzzzzzzz", b"k7q2m-01"],
         "retain_item": retain_items(),
         "search_options": searches(),
         "time_text": times(),
         "server_memory": server_memory(),
+        "import_files": import_files(),
     }
 
 

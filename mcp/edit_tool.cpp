@@ -24,13 +24,13 @@ constexpr const char* kInput = R"({
 "type": "object",
 "properties": {
   "op": {"type": "string", "enum": ["update", "forget", "invalidate", "restore"]},
-  "id": {"type": "string", "description": "Example: \"k7q2m-1f\""},
-  "content": {"type": "string", "description": "Example: \"Ana chose SQLite\""},
-  "importance": {"type": "number", "minimum": 0, "maximum": 1},
-  "tags": {"type": "array", "items": {"type": "string"}, "description": "Example: [\"billing\"]"},
+  "id": {"type": "string", "description": "Example: k7q2m-1f"},
+  "content": {"type": "string", "description": "Example: Ana chose SQLite"},
+  "importance": {"type": "number", "maximum": 1},
+  "tags": {"type": "array", "items": {"type": "string"}},
   "replacement_id": {"type": "string",
-    "description": "What is true now. Example: \"k7q2m-1g\""},
-  "if_revision": {"type": "integer", "minimum": 0},
+    "description": "True now. Example: k7q2m-1g"},
+  "if_revision": {"type": "integer"},
 )";
 
 constexpr const char* kScript = R"(
@@ -39,7 +39,7 @@ constexpr const char* kScript = R"(
 )";
 
 constexpr const char* kInputTail = R"(
-  "bank": {"type": "string", "description": "Example: \"global\""}
+  "bank": {"type": "string"}
 },
 "required": ["op", "id"],
 "additionalProperties": false})";

@@ -9,7 +9,9 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "mcp/arguments.h"
+#include "mcp/consolidation_tools.h"
 #include "mcp/list_tools.h"
+#include "mcp/observe_tool.h"
 #include "mcp/tool_output.h"
 #include "service/memory_json.h"
 
@@ -264,6 +266,10 @@ std::vector<Tool> full_profile_tools(MemoryService& service) {
            "Forget all memories of one bank that match. Only counts them unless dry_run is false "
            "and confirm is the bank's name. There is no undo.",
            kPurgeInput, kPurgeOutput, {false, true, true, false}, purge),
+      observe_tool(service),
+      review_tool(service),
+      candidates_tool(service),
+      list_entities_tool(service),
   };
 }
 

@@ -14,13 +14,13 @@ namespace {
 constexpr const char* kInput = R"({
 "type": "object",
 "properties": {
-  "from": {"type": "string", "description": "Id or name. Example: \"Ana\""},
-  "to": {"type": "string", "description": "Id or name. Example: \"k7q2m-1f\""},
-  "relation": {"type": "string", "description": "Example: \"decided\""},
-  "valid_from": {"type": "string", "description": "Example: \"2026-05-03\""},
-  "valid_until": {"type": "string", "description": "Example: \"2026-06-01\""},
+  "from": {"type": "string", "description": "Id or name. Example: Ana"},
+  "to": {"type": "string", "description": "Example: k7q2m-1f"},
+  "relation": {"type": "string", "description": "Example: decided"},
+  "valid_from": {"type": "string", "description": "Example: 2026-05-03"},
+  "valid_until": {"type": "string", "description": "Example: 2026-06-01"},
   "remove": {"type": "boolean"},
-  "bank": {"type": "string", "description": "Example: \"global\""}
+  "bank": {"type": "string"}
 },
 "required": ["from", "to", "relation"],
 "additionalProperties": false})";
@@ -79,8 +79,7 @@ Tool link_tool(service::MemoryService& service) {
   tool.name = "memory_link";
   tool.title = "Link memories";
   tool.description =
-      "Link two memories or entities by a relation that you name; recall follows links. The same "
-      "link again changes its times.";
+      "Link two memories or entities by a relation of your choice; reflect follows links.";
   tool.input_schema = kInput;
   tool.output_schema = kOutput;
   tool.annotations = {false, false, true, false};

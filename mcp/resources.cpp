@@ -30,6 +30,7 @@ by a question. Both live in banks: each project has its own, and `global` is sha
 | delete a value and its history | `agent_forget` |
 | keep facts to be found later | `retain` |
 | find them by a question | `recall` |
+| see in one go what is known, when, and where it disagrees | `reflect` |
 | correct, forget, invalidate or restore one | `memory_edit` |
 | read one whole, with its history and links | `memory_get` |
 | link two of them | `memory_link` |

@@ -29,16 +29,16 @@ constexpr const char* kInputHead = R"({
 "type": "object",
 "properties": {
   "items": {"type": "array", "minItems": 1,
-    "description": "Example: [{\"content\": \"Ana chose Postgres for billing on 3 May 2026\"}]",
     "items": {"type": "object", "properties": {
-      "content": {"type": "string"},
+      "content": {"type": "string",
+        "description": "Example: Ana chose Postgres on 3 May 2026"},
       "context": {"type": "string"},
       "type": {"type": "string", "enum": ["world", "experience", "observation"]},
       "tags": {"type": "array", "items": {"type": "string"}},
-      "timestamp": {"type": "string", "description": "When said; default now"},
+      "timestamp": {"type": "string", "description": "Default now"},
       "entities": {"type": "array", "items": {"type": "string"}},
-      "importance": {"type": "number", "minimum": 0, "maximum": 1},
-      "document_id": {"type": "string", "description": "Keep it as this document"})";
+      "importance": {"type": "number", "maximum": 1},
+      "document_id": {"type": "string", "description": "Its document"})";
 
 // Known to scripts; models rarely need them, so the short profile does not show them.
 constexpr const char* kItemScript = R"(,
@@ -55,13 +55,13 @@ constexpr const char* kInputMiddle = R"(},
 )";
 
 constexpr const char* kScript = R"(
-  "source": {"type": "string", "description": "Where it is from. Example: \"standup\""},
+  "source": {"type": "string", "description": "Where it is from. Example: standup"},
   "operation_id": {"type": "string",
-    "description": "A repeat with the same id is answered, not stored. Example: \"op-1\""},
+    "description": "A repeat with the same id is answered, not stored. Example: op-1"},
 )";
 
 constexpr const char* kInputTail = R"(
-  "bank": {"type": "string", "description": "Example: \"global\""}
+  "bank": {"type": "string"}
 },
 "required": ["items"],
 "additionalProperties": false})";
@@ -130,10 +130,15 @@ void write_item(JsonWriter& writer, const RetainedItem& item) {
   writer.end_object();
 }
 
-// What the second block says of an item: an id for those that are counted, else a line.
-std::string item_words(const RetainedItem& item, std::size_t index) {
-  if (counted(item)) return item.id + (item.status == ItemStatus::duplicate ? " (duplicate)" : "");
-  std::string line = "items[" + std::to_string(index) + "] ";
+// What the second block says of an item: an id for those that are counted, and a line for those
+// of which there is more to say.
+std::string id_words(const RetainedItem& item) {
+  if (!counted(item)) return {};
+  return item.id + (item.status == ItemStatus::duplicate ? " (duplicate)" : "");
+}
+std::string item_line(const RetainedItem& item, std::size_t index) {
+  if (counted(item) && item.reason.empty()) return {};
+  std::string line = "\nitems[" + std::to_string(index) + "] ";
   line += service::item_status_name(item.status);
   if (!item.reason.empty()) line += ": " + escape_for_display(reason_of(item));
   return line;
@@ -145,7 +150,8 @@ std::size_t items_that_fit(const RetainResult& result) {
   for (const RetainedItem& item : result.items) {
     JsonWriter writer;
     write_item(writer, item);
-    sizes.push_back(writer.text().size() + quoted_size(item_words(item, sizes.size())) + 2);
+    const std::string words = item_line(item, sizes.size()) + id_words(item);
+    sizes.push_back(writer.text().size() + quoted_size(words) + 2);
   }
   std::size_t room = kMaxResultBytes - kFrameBytes;
   return count_that_fits(sizes, room);
@@ -154,12 +160,9 @@ std::size_t items_that_fit(const RetainResult& result) {
 std::string second_block(const RetainResult& result, std::size_t shown, const Notes& notes) {
   std::string ids, lines;
   for (std::size_t i = 0; i < shown; ++i) {
-    const std::string words = item_words(result.items[i], i);
-    if (counted(result.items[i])) {
-      ids += (ids.empty() ? "" : ", ") + words;
-    } else {
-      lines += "\n" + words;
-    }
+    const std::string id = id_words(result.items[i]);
+    if (!id.empty()) ids += (ids.empty() ? "" : ", ") + id;
+    lines += item_line(result.items[i], i);
   }
   std::string text = bank_and_notes_text(result.bank, notes) + lines;
   if (!ids.empty()) text += "\nIds: " + ids;
@@ -201,9 +204,9 @@ Tool retain_tool(service::MemoryService& service, Profile profile) {
   tool.name = "retain";
   tool.title = "Retain facts";
   tool.description =
-      "Keep facts that recall finds later by meaning: one self-contained fact an item, who, what "
-      "and when inside; no recall output, no transcripts, no credentials. For a value under a name "
-      "use agent_remember.";
+      "Keep facts for recall to find by meaning: one self-contained fact an item, who, what and "
+      "when inside; no recall output, transcripts or credentials. A value under a name: "
+      "agent_remember.";
   tool.input_schema = std::string(kInputHead) + (full ? kItemScript : "") + kInputMiddle +
                       (full ? kScript : "") + kInputTail;
   tool.output_schema = kOutput;

@@ -8,7 +8,7 @@
 
 #include "base/json.h"
 #include "base/time.h"
-#include "base/utf8.h"
+#include "mcp/found_memory.h"
 #include "mcp/tool_output.h"
 #include "service/memory_json.h"
 #include "service/memory_service.h"
@@ -20,53 +20,8 @@ namespace {
 using service::FoundMemory;
 using service::SearchResult;
 
-constexpr std::size_t kFrameBytes = 4'000;        // headings, arms, notes
-constexpr std::size_t kWideMembersBytes = 4'000;  // of one result, beside its text
-constexpr std::size_t kLeastChunkBytes = 200;     // a shorter piece of one says nothing
-
-std::string bullet(const FoundMemory& found) {
-  std::string mark;
-  if (!found.superseded_by.empty()) {
-    mark = "superseded by " + found.superseded_by;
-  } else if (!found.valid) {
-    mark = "no longer valid";
-  }
-  return memory_bullet(found.text, service::memory_type_name(found.type), found.mentioned_at,
-                       found.id, mark);
-}
-
-std::size_t structured_size(const FoundMemory& found, bool full) {
-  JsonWriter writer;
-  service::write_found_memory(writer, found, full);
-  return writer.text().size() + 1;
-}
-
-std::size_t size_of(const FoundMemory& found, bool full) {
-  return structured_size(found, full) + quoted_size(bullet(found));
-}
-
-// A result whose labels alone would fill the answer is shown without them.
-bool drop_wide_members(FoundMemory& found, bool full) {
-  const auto frame = [&] { return structured_size(found, full) - quoted_size(found.text); };
-  if (frame() <= kWideMembersBytes) return false;
-  found.metadata.clear();
-  if (frame() > kWideMembersBytes) found.context.clear();
-  if (frame() > kWideMembersBytes) found.entities.clear();
-  if (frame() > kWideMembersBytes) found.tags.clear();
-  if (frame() > kWideMembersBytes) found.source_fact_ids.clear();
-  return true;
-}
-
-// Shortens the only text there is to what the answer holds.
-void shorten_text(FoundMemory& found, std::size_t room, bool full) {
-  const std::string whole = std::move(found.text);
-  std::size_t bytes = room / 2;
-  do {
-    found.text = std::string(utf8_prefix(whole, bytes));
-    found.truncated = true;
-    bytes -= bytes / 8 + 1;
-  } while (size_of(found, full) > room && bytes > 1);
-}
+constexpr std::size_t kFrameBytes = 4'000;     // headings, arms, notes
+constexpr std::size_t kLeastChunkBytes = 200;  // a shorter piece of one says nothing
 
 // Both forms of an answer and how much room is left in it.
 class Answer {
@@ -74,6 +29,7 @@ class Answer {
   Answer(SearchResult result, bool full) : result_(std::move(result)), full_(full) {
     fit_results();
     fit_entities();
+    fit_source_facts();
     fit_chunks();
     fit_trace();
     add_notes();
@@ -81,7 +37,7 @@ class Answer {
 
   ToolResult take() {
     ToolResult out;
-    out.content = {text(), second_block()};
+    out.content = {text(), search_notes_text(result_.banks, result_.arms, notes_)};
     out.structured = structured();
     return out;
   }
@@ -92,8 +48,8 @@ class Answer {
     std::size_t bared = 0;
     for (FoundMemory& found : result_.results) {
       if (drop_wide_members(found, full_)) ++bared;
-      if (sizes.empty() && size_of(found, full_) > room_) shorten_text(found, room_, full_);
-      sizes.push_back(size_of(found, full_));
+      if (sizes.empty() && found_size(found, full_) > room_) shorten_found(found, room_, full_);
+      sizes.push_back(found_size(found, full_));
     }
     const std::size_t fits = count_that_fits(sizes, room_);
     cut_ = result_.results.size() - fits;
@@ -121,6 +77,22 @@ class Answer {
       sizes.push_back(size);
     }
     result_.entities.resize(count_that_fits(sizes, room_));
+  }
+
+  void fit_source_facts() {
+    std::vector<std::size_t> sizes;
+    for (const service::FoundSource& source : result_.source_facts) {
+      std::size_t size = quoted_size(source.text) + 2 * quoted_size(source.id) + 160;
+      for (const std::string& quote : source.quotes) size += quoted_size(quote) + 1;
+      sizes.push_back(size);
+    }
+    const std::size_t all = sizes.size(), kept = count_that_fits(sizes, room_);
+    result_.source_facts.resize(kept);
+    if (all == 0) return;
+    notes_.push_back(std::to_string(kept) + " source facts are in the structured form" +
+                     (kept < all ? ", " + std::to_string(all - kept) + " more were cut by size"
+                                 : std::string()) +
+                     "; memory_get reads a source whole.");
   }
 
   void fit_chunks() {
@@ -199,21 +171,8 @@ class Answer {
     std::string out = "Found " + std::to_string(count) + " relevant " +
                       (count == 1 ? "memory" : "memories") + " (as of " + time.substr(0, 10) + " " +
                       time.substr(11, 5) + " UTC):\n\n";
-    for (const FoundMemory& found : result_.results) out += bullet(found);
+    for (const FoundMemory& found : result_.results) out += found_bullet(found);
     out.pop_back();
-    return out;
-  }
-
-  std::string second_block() const {
-    std::string out = "Banks:";
-    for (const std::string& bank : result_.banks) out += " " + escape_for_display(bank);
-    out += "\nArms:";
-    for (const service::ArmReport& arm : result_.arms) {
-      out += " " + arm.name + " " + arm.state;
-      if (!arm.reason.empty()) out += " (" + escape_for_display(arm.reason) + ")";
-      out += &arm == &result_.arms.back() ? "" : ",";
-    }
-    for (const std::string& note : notes_) out += "\n" + escape_for_display(note);
     return out;
   }
 

@@ -8,6 +8,7 @@
 #include "mcp/full_profile.h"
 #include "mcp/get_tool.h"
 #include "mcp/link_tool.h"
+#include "mcp/reflect_tool.h"
 #include "mcp/resources.h"
 #include "mcp/retain_tool.h"
 #include "mcp/search_tool.h"
@@ -94,6 +95,7 @@ ToolTable make_tool_table(service::MemoryService& service, Profile profile) {
   tools.push_back(forget_tool(service));
   tools.push_back(retain_tool(service, profile));
   tools.push_back(search_tool(service, profile));
+  tools.push_back(reflect_tool(service));
   tools.push_back(edit_tool(service, profile));
   tools.push_back(get_tool(service));
   tools.push_back(link_tool(service));

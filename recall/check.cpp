@@ -1,5 +1,6 @@
 // The index checked against itself: for verify, which reads everything.
 #include <algorithm>
+#include <cstring>
 #include <set>
 
 #include "recall/columns.h"
@@ -46,7 +47,7 @@ class SegmentCheck {
             throw_corrupt("the index holds terms of a forgotten row");
           }
         }
-        if (is_fingerprint(last_term) && !filter_contains(blocks, segment_, last_term)) {
+        if (is_filtered(last_term) && !filter_contains(blocks, segment_, last_term)) {
           throw_corrupt("a filter of the index lacks a row");
         }
       }
@@ -81,6 +82,40 @@ class SegmentCheck {
   const std::vector<bool>& dead_;
   std::vector<TermId> tops_;
 };
+
+// A vector that no model gives, or a code that is not its signs, would rank wrong for ever.
+void check_vectors(IndexView& view, const VectorSet& set, const std::vector<bool>& dead) {
+  std::vector<char> codes(std::size_t{view.row_end()} * code_bytes(set.dimensions));
+  const auto keep = [&](Row first, const char* cells, std::size_t count) {
+    std::memcpy(codes.data() + first * code_bytes(set.dimensions), cells,
+                count * code_bytes(set.dimensions));
+  };
+  view.scan_codes(set, keep, [](Row, const char*, std::size_t) {});
+  std::vector<char> expected(code_bytes(set.dimensions));
+  const Row tail_start = view.tail_start();
+  view.scan_vectors(set, [&](Row first, const char* cells, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const Row row = first + static_cast<Row>(i);
+      const char* const cell = cells + i * vector_bytes(set.dimensions);
+      const float scale = vector_scale(cell, set.dimensions);
+      if (!(scale >= 0 && scale <= 1)) throw_corrupt("a vector of the index is none");
+      const std::string_view components(cell, set.dimensions);
+      const bool blank = components.find_first_not_of('\0') == std::string_view::npos;
+      if ((scale == 0) != blank || (dead[row] && !blank) ||
+          components.find('\x80') != std::string_view::npos) {
+        throw_corrupt("a vector of the index is none");
+      }
+      if (row >= tail_start) continue;
+      std::fill(expected.begin(), expected.end(), '\0');
+      encode_code(cell, set.dimensions, expected.data());
+      if (std::memcmp(expected.data(), codes.data() + row * expected.size(), expected.size()) !=
+          0) {
+        throw_corrupt("a sign code of the index is not its vector's");
+      }
+    }
+  });
+  wipe(codes.data(), codes.size());
+}
 
 }  // namespace
 
@@ -120,6 +155,7 @@ void IndexView::check(
     throw_corrupt("the index counts its rows wrong");
   }
   for (const SegmentInfo& segment : m.segments) SegmentCheck(bank_, segment, dead).run();
+  for (const VectorSet& set : vector_sets()) check_vectors(*this, set, dead);
   for (std::size_t i = 0; i < m.segments.size(); ++i) {
     if (hidden[i] > m.segments[i].hidden)
       throw_corrupt("a segment of the index counts its rows wrong");

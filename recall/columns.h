@@ -1,9 +1,11 @@
 // The columns of the index: fixed-size cells in blocks by row number.
 //
 // attributes: 120 rows x 32 bytes a block; times: 60 x 64; live bits: 16,128 rows a block, one bit
-// "live" and one "timed" each. docs/format.md has the bytes.
+// "live" and one "timed" each; vectors: 15 x 260 for 256 dimensions, their sign codes: 120 x 32.
+// docs/format.md has the bytes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 #include "recall/block_cache.h"
@@ -23,6 +25,24 @@ void encode_attributes(const RowAttributes& attributes, char* cell);
 RowAttributes decode_attributes(const char* cell);
 void encode_times(const RowTimes& times, char* cell);
 RowTimes decode_times(const char* cell);
+
+/// A vector's cell: its components, then the f32 scale, 0 for a row without a vector.
+constexpr std::size_t vector_bytes(std::size_t dimensions) {
+  return dimensions + 4;
+}
+/// A sign code's cell: bit d % 8 of byte d / 8 is set where component d is above 0.
+constexpr std::size_t code_bytes(std::size_t dimensions) {
+  return dimensions / 8;
+}
+constexpr Row vector_rows(std::size_t dimensions) {
+  return static_cast<Row>(kBlockBytes / vector_bytes(dimensions));
+}
+constexpr Row code_rows(std::size_t dimensions) {
+  return std::min<Row>(120, static_cast<Row>(kBlockBytes / code_bytes(dimensions)));
+}
+float vector_scale(const char* cell, std::size_t dimensions);
+/// `code` from a vector's cell.
+void encode_code(const char* vector, std::size_t dimensions, char* code);
 
 inline bool bit_at(const char* bits, std::size_t i) {
   return (static_cast<unsigned char>(bits[i / 8]) >> (i % 8) & 1) != 0;
@@ -45,6 +65,13 @@ constexpr Cell attribute_cell(Row row) {
 }
 constexpr Cell time_cell(Row row) {
   return {row / kTimeRows, row % kTimeRows * kTimeBytes};
+}
+
+constexpr Cell vector_cell(Row row, std::size_t dimensions) {
+  return {row / vector_rows(dimensions), row % vector_rows(dimensions) * vector_bytes(dimensions)};
+}
+constexpr Cell code_cell(Row row, std::size_t dimensions) {
+  return {row / code_rows(dimensions), row % code_rows(dimensions) * code_bytes(dimensions)};
 }
 
 /// Lengths are kept as one of 32 classes, a third of a doubling each: class_length(c) words stand

@@ -19,7 +19,20 @@ namespace {
 const IndexKey kManifestKey(Kind::index_manifest, 0, 0);
 
 bool rewritten_in_place(Kind kind) {
-  return kind == Kind::index_attributes || kind == Kind::index_times || kind == Kind::index_live;
+  return kind == Kind::index_attributes || kind == Kind::index_times || kind == Kind::index_live ||
+         kind == Kind::index_vectors || kind == Kind::index_codes;
+}
+
+// A set that the manifest does not have is nobody's, and so is what it holds.
+void check_vectors(const TailRow& row, const Manifest& manifest) {
+  for (const TailVector& vector : row.vectors) {
+    for (const VectorSetInfo& set : manifest.vector_sets) {
+      if (set.number == vector.set && !vector.cell.empty() &&
+          vector.cell.size() != vector_bytes(set.dimensions)) {
+        throw_corrupt("a tail row's vector has a wrong length");
+      }
+    }
+  }
 }
 
 // The first two code points.
@@ -65,6 +78,7 @@ Index::Impl::Impl(const vault::Bank& bank, const IndexOptions& given)
       fingerprints(bank.keys().index, crypto::labels::kFingerprint),
       words(bank.keys().index, crypto::labels::kWord),
       prefixes(bank.keys().index, crypto::labels::kWordPrefix),
+      sketcher(bank.keys().index),
       cache(given.cache_bytes),
       manifest(std::make_shared<Manifest>()),
       tail(std::make_shared<TailData>()) {
@@ -133,6 +147,48 @@ void Index::Impl::prefetch(vault::BankRead& bank, Kind kind,
     }
   }
   if (rows.size() > 1) bank.txn().prefetch(rows);
+}
+
+void Index::Impl::scan_blocks(vault::BankRead& bank, Kind kind, std::uint32_t segment,
+                              std::uint32_t from, std::uint32_t to, const BlockVisitor& visit) {
+  std::uint32_t number = from;
+  for (; number < to; ++number) {
+    const char* const found = cache.find(block_key(kind, segment, number));
+    if (found == nullptr) break;
+    visit(number, found);
+  }
+  if (number == to) return;
+  // From the first that is missing on: one walk over the file finds them all.
+  struct Block {
+    std::uint32_t number;
+    std::string_view sealed;
+  };
+  std::vector<Block> rows;
+  std::vector<std::string_view> cold;
+  const IndexKey first(kind, segment, number), end(kind, segment, to);
+  bank.txn().scan(vault::Table::index, first.view(), [&](std::string_view key, std::string_view v) {
+    if (key >= end.view()) return false;
+    rows.push_back({IndexKey(key).number(), v});
+    if (cache.find(block_key(kind, segment, rows.back().number)) == nullptr) cold.push_back(v);
+    return true;
+  });
+  if (cold.size() > 1) bank.txn().prefetch(cold);
+  for (const Block& row : rows) {
+    const std::uint64_t key = block_key(kind, segment, row.number);
+    const char* place = cache.find(key);
+    if (place == nullptr) {
+      char* const fresh = cache.insert(key);
+      try {
+        bank.open_index(kind, row.sealed, IndexKey(kind, segment, row.number).place(), fresh,
+                        kBlockBytes);
+      } catch (...) {
+        cache.erase(key);
+        throw;
+      }
+      place = fresh;
+    }
+    visit(row.number, place);
+  }
 }
 
 void Index::Impl::sync(vault::BankRead& bank) {
@@ -213,7 +269,9 @@ void Index::Impl::load_tail(vault::BankRead& bank, const Manifest& fresh) {
     }
     plain.resize(sealed->size() - vault::kEnvelopeHeader - vault::kEnvelopeTag);
     bank.open_index(Kind::index_tail, *sealed, index_key.place(), plain.data(), plain.size());
-    loaded->rows[row - loaded->start] = std::make_shared<TailRow>(decode_tail_row(plain.view()));
+    auto opened = std::make_shared<TailRow>(decode_tail_row(plain.view()));
+    check_vectors(*opened, fresh);
+    loaded->rows[row - loaded->start] = std::move(opened);
   }
   tail = std::move(loaded);
 }
@@ -281,6 +339,9 @@ IndexState IndexView::state() const {
 
 Row IndexView::row_end() const {
   return manifest_->next_row;
+}
+Row IndexView::tail_start() const {
+  return manifest_->tail_start;
 }
 std::uint64_t IndexView::live_rows() const {
   return manifest_->live_rows;
@@ -431,6 +492,86 @@ std::vector<Row> IndexView::find_fingerprint(std::string_view normalized_text) {
     }
   }
   return rows;
+}
+
+// ---- vectors
+
+std::vector<VectorSet> public_sets(const Manifest& manifest) {
+  std::vector<VectorSet> sets;
+  for (const VectorSetInfo& info : manifest.vector_sets) {
+    sets.push_back({info.number, info.model, info.dimensions, info.filled});
+  }
+  return sets;
+}
+
+std::vector<VectorSet> IndexView::vector_sets() const {
+  return public_sets(*manifest_);
+}
+
+const char* IndexView::vector(const VectorSet& set, Row row) {
+  if (row == 0 || row >= manifest_->next_row)
+    throw_corrupt("the index names a row that is not there");
+  if (row >= manifest_->tail_start) return tail_->at(row).vector(set.number);
+  const Cell at = vector_cell(row, set.dimensions);
+  if (row >= set.filled &&
+      !bank_.index_row(IndexKey(Kind::index_vectors, set.number, at.block).view())) {
+    return nullptr;
+  }
+  const char* const cell =
+      index_.impl_->block(bank_, Kind::index_vectors, set.number, at.block) + at.offset;
+  return vector_scale(cell, set.dimensions) == 0 ? nullptr : cell;
+}
+
+void IndexView::scan_column(const VectorSet& set, vault::Kind kind, Row rows_a_block,
+                            const VectorVisitor& visit) {
+  const Row end = manifest_->tail_start;
+  if (end <= 1) return;
+  const std::size_t cell_bytes =
+      kind == Kind::index_vectors ? vector_bytes(set.dimensions) : code_bytes(set.dimensions);
+  const std::uint32_t blocks = (end - 1) / rows_a_block + 1;
+  const Row filled = std::min(set.filled, end);
+  const std::uint32_t needed = filled <= 1 ? 0 : (filled - 1) / rows_a_block + 1;
+  std::uint32_t next = 0;
+  const auto skip_to = [&](std::uint32_t number) {
+    if (next < std::min(number, needed)) throw_corrupt("a block of the index is missing");
+    next = number + 1;
+  };
+  index_.impl_->scan_blocks(
+      bank_, kind, set.number, 0, blocks, [&](std::uint32_t number, const char* block) {
+        skip_to(number);
+        const Row first = number == 0 ? 1 : number * rows_a_block;
+        const Row last = std::min<Row>((number + 1) * rows_a_block, end);
+        visit(first, block + (first - number * rows_a_block) * cell_bytes, last - first);
+      });
+  skip_to(blocks);
+}
+
+void IndexView::scan_tail(const VectorSet& set, const VectorVisitor& visit) {
+  for (std::size_t i = 0; i < tail_->rows.size(); ++i) {
+    const char* const cell = tail_->rows[i]->vector(set.number);
+    if (cell != nullptr) visit(tail_->start + static_cast<Row>(i), cell, 1);
+  }
+}
+
+void IndexView::scan_vectors(const VectorSet& set, const VectorVisitor& visit) {
+  scan_column(set, Kind::index_vectors, vector_rows(set.dimensions), visit);
+  scan_tail(set, visit);
+}
+
+void IndexView::scan_codes(const VectorSet& set, const VectorVisitor& visit,
+                           const VectorVisitor& tail_visit) {
+  scan_column(set, Kind::index_codes, code_rows(set.dimensions), visit);
+  scan_tail(set, tail_visit);
+}
+
+void IndexView::prefetch_vectors(const VectorSet& set, const std::vector<Row>& rows) {
+  std::vector<std::uint32_t> blocks;
+  for (const Row row : rows) {
+    if (row < manifest_->tail_start) blocks.push_back(vector_cell(row, set.dimensions).block);
+  }
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  index_.impl_->prefetch(bank_, Kind::index_vectors, blocks, set.number);
 }
 
 std::size_t IndexView::tag_set_count() {

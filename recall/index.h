@@ -13,11 +13,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "recall/analyzer.h"
+#include "recall/embedder.h"
 #include "vault/bank.h"
 #include "vault/memories.h"
 
@@ -69,14 +71,30 @@ struct RowTimes {
   static constexpr TimeMs kNever = INT64_MIN;
 };
 
+/// The vectors of one model in a bank.
+struct VectorSet {
+  std::uint32_t number = 0;  // 0 = none
+  std::string model;
+  std::size_t dimensions = 0;
+  Row filled = 1;  // rows below have been through the model
+};
+
+/// What a model gave for a row's text.
+struct RowVector {
+  std::uint32_t set = 0;
+  const Embedding* embedding = nullptr;  // may be empty
+};
+
 /// A new row. `text` is what Analyzer::analyze() gave for the passage; `more` are further texts
 /// that find it (context, entities, speaker), already analysed into terms.
 struct RowDraft {
   RowAttributes attributes;  // previous, next, length_class, dead, closed are set by the writer
   RowTimes times;
   const AnalyzedText* text = nullptr;
+  std::span<const RowVector> vectors;  // of every set that shall stay filled
   std::string_view
-      fingerprint;  // normalized() of the memory's whole text; empty for later passages
+      fingerprint;        // normalized() of the memory's whole text; empty for later passages
+  bool sketched = false;  // its sketch is kept beside the fingerprint: find_sketch() finds it
 };
 
 /// What is live, and how the index stands.
@@ -104,7 +122,8 @@ class IndexView {
   IndexView& operator=(const IndexView&) = delete;
 
   IndexState state() const;
-  Row row_end() const;  // rows are 1 to row_end() - 1
+  Row row_end() const;     // rows are 1 to row_end() - 1
+  Row tail_start() const;  // rows from here on are in the tail
   std::uint64_t live_rows() const;
   /// Average length of a live row, as the ranking uses it; 1 for an empty index.
   double average_length() const;
@@ -148,6 +167,26 @@ class IndexView {
   /// Rows, not forgotten, whose memory's normalised text has this fingerprint, ascending. The
   /// caller compares the text itself.
   std::vector<Row> find_fingerprint(std::string_view normalized_text);
+  /// Rows, neither closed nor forgotten, whose memory may say nearly the same as this text
+  /// (recall/sketch.h): those that have most in common with it first, then the newest; at most
+  /// kSketchMatches. The caller compares the texts.
+  std::vector<Row> find_sketch(std::string_view normalized_text);
+
+  // ---- vectors
+  std::vector<VectorSet> vector_sets() const;  // ascending by number
+  /// A row's cell in a set: `dimensions` components, then the f32 scale; nullptr when it has none.
+  const char* vector(const VectorSet& set, Row row);
+  /// Cells of consecutive rows, `count` of them from `first` on. A row without a vector has scale
+  /// 0.
+  using VectorVisitor = std::function<void(Row first, const char* cells, std::size_t count)>;
+  /// Every row's vector, ascending by row.
+  void scan_vectors(const VectorSet& set, const VectorVisitor& visit);
+  /// Every row's sign code, of dimensions / 8 bytes. Rows of the tail come through `tail_visit` as
+  /// vectors.
+  void scan_codes(const VectorSet& set, const VectorVisitor& visit,
+                  const VectorVisitor& tail_visit);
+  /// The vectors of these rows are about to be read.
+  void prefetch_vectors(const VectorSet& set, const std::vector<Row>& rows);
 
   // Interned tables.
   std::size_t tag_set_count();  // numbers are 1 to count; 0 is the empty set
@@ -163,16 +202,23 @@ class IndexView {
 
  protected:
   friend class IndexWriter;
+  /// The live rows with each of these bands of a sketch, ascending.
+  std::vector<std::vector<Row>> rows_of(const std::vector<TermId>& bands);
   Index& index_;
   vault::BankRead& bank_;
   std::shared_ptr<const Manifest> manifest_;
   std::shared_ptr<const TailData> tail_;
+
+ private:
+  void scan_column(const VectorSet& set, vault::Kind kind, Row rows_a_block,
+                   const VectorVisitor& visit);
+  void scan_tail(const VectorSet& set, const VectorVisitor& visit);
 };
 
 /// Changes the index within a write transaction. finish() must be called before the transaction
 /// commits; a writer that is destroyed without it changes nothing (abort the transaction). The
 /// inherited readers see the state before this writer's own changes, except find_fingerprint(),
-/// attributes(), times() and live(), which see them.
+/// find_sketch(), attributes(), times() and live(), which see them.
 class IndexWriter {
  public:
   IndexWriter(Index& index, vault::BankWrite& bank);
@@ -198,6 +244,18 @@ class IndexWriter {
   RowAttributes attributes(Row row);
   RowTimes times(Row row);
   std::vector<Row> find_fingerprint(std::string_view normalized_text);
+  std::vector<Row> find_sketch(std::string_view normalized_text);
+
+  /// The set of a model, made when there is none. Throws corrupt when the model's vectors have
+  /// another dimension here.
+  std::uint32_t vector_set(std::string_view model, std::size_t dimensions);
+  std::vector<VectorSet> vector_sets() const;
+  /// Gives an older row its vector, in a set that is not filled yet.
+  void set_vector(Row row, const RowVector& vector);
+  /// Every row below `row` has been through the set's model.
+  void set_filled(std::uint32_t set, Row row);
+  /// A set that is no longer wanted; its blocks go at once.
+  void drop_vector_set(std::uint32_t set);
 
   /// Interns. `tags` sorted and distinct; an empty list is 0.
   TagSet intern_tags(const std::vector<std::string>& tags);

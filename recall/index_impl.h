@@ -13,6 +13,7 @@
 #include "recall/index.h"
 #include "recall/manifest.h"
 #include "recall/segment.h"
+#include "recall/sketch.h"
 #include "recall/tail.h"
 
 namespace strongroom::recall {
@@ -55,6 +56,11 @@ struct Index::Impl {
   /// A block through the cache. Throws corrupt when it is missing.
   const char* block(vault::BankRead& bank, vault::Kind kind, std::uint32_t segment,
                     std::uint32_t number);
+  using BlockVisitor = std::function<void(std::uint32_t number, const char* block)>;
+  /// Blocks [from, to) of a column, ascending, through the cache; a cold file gives them in few
+  /// large reads. Those that are not there are left out.
+  void scan_blocks(vault::BankRead& bank, vault::Kind kind, std::uint32_t segment,
+                   std::uint32_t from, std::uint32_t to, const BlockVisitor& visit);
   /// Past the cache, for blocks that a running merge still rewrites.
   static void open_block(vault::BankRead& bank, vault::Kind kind, std::uint32_t segment,
                          std::uint32_t number, char* out);
@@ -65,6 +71,7 @@ struct Index::Impl {
 
   IndexOptions options;
   crypto::TermHash terms, fingerprints, words, prefixes;
+  Sketcher sketcher;
   BlockCache cache;
   std::shared_ptr<const Manifest> manifest;
   vault::Id16 manifest_tag{};
@@ -80,6 +87,8 @@ struct Index::Impl {
                   InternedNames& names);
   void forget_changed(const Manifest& fresh);
 };
+
+std::vector<VectorSet> public_sets(const Manifest& manifest);
 
 /// Blocks as a transaction sees them, through the cache.
 class CachedBlocks final : public BlockSource {

@@ -26,6 +26,19 @@ constexpr std::uint64_t kFreedBlocks = 8;
 
 constexpr std::size_t kManifestFloor = 1024;
 
+SecretBytes vector_cell_of(const VectorSetInfo& set, const Embedding& embedding) {
+  if (embedding.bytes.size() != set.dimensions) {
+    throw Error(Code::internal, "A vector has another dimension than its set.");
+  }
+  SecretBytes cell;
+  cell.reserve(vector_bytes(set.dimensions));
+  cell.append(embedding.bytes.view());
+  char scale[4];
+  std::memcpy(scale, &embedding.scale, 4);
+  cell.append({scale, 4});
+  return cell;
+}
+
 struct ColumnBlock {
   std::array<char, kBlockBytes> bytes{};
   bool fresh = false;  // not on disk yet
@@ -45,13 +58,16 @@ struct IndexWriter::Impl {
   TailRow& tail_row(Row row);
   const TailRow& peek_tail(Row row) const;
   // ---- columns
-  char* column(Kind kind, std::uint32_t number);
+  char* column(Kind kind, std::uint32_t number, std::uint32_t segment = 0);
   const char* peek_column(Kind kind, std::uint32_t number);
   RowAttributes attributes(Row row);
   void set_attributes(Row row, const RowAttributes& attributes);
   RowTimes times(Row row);
   void set_times(Row row, const RowTimes& times);
   void hide(Row row, const RowAttributes& attributes);
+  VectorSetInfo& set_info(std::uint32_t set);
+  void set_cell(const VectorSetInfo& set, Row row, const char* cell);
+  void blank_vectors(Row row);
 
   void write_tail();
   void flush_to_segment();
@@ -72,7 +88,11 @@ struct IndexWriter::Impl {
   std::map<Row, TailRow> touched;  // old tail rows that changed
   std::vector<TailRow> fresh;      // rows from old_end on
   std::unordered_map<TermId, std::vector<Row>> fresh_fingerprints;
-  std::map<std::uint64_t, std::pair<Kind, std::uint32_t>> column_places;
+  struct ColumnPlace {
+    Kind kind;
+    std::uint32_t segment, number;
+  };
+  std::map<std::uint64_t, ColumnPlace> column_places;
   std::unordered_map<std::uint64_t, ColumnBlock> columns;
   std::vector<std::string> new_tag_sets, new_speakers;
   std::unordered_map<std::string, std::uint32_t> new_tag_numbers, new_speaker_numbers;
@@ -98,14 +118,14 @@ TailRow& IndexWriter::Impl::tail_row(Row row) {
   return touched.emplace(row, view.tail_->at(row)).first->second;
 }
 
-char* IndexWriter::Impl::column(Kind kind, std::uint32_t number) {
-  const std::uint64_t key = block_key(kind, 0, number);
+char* IndexWriter::Impl::column(Kind kind, std::uint32_t number, std::uint32_t segment) {
+  const std::uint64_t key = block_key(kind, segment, number);
   const auto at = columns.find(key);
   if (at != columns.end()) return at->second.bytes.data();
   ColumnBlock& block = columns[key];
-  column_places[key] = {kind, number};
-  if (bank.index_row(IndexKey(kind, 0, number).view())) {
-    std::memcpy(block.bytes.data(), index.block(bank, kind, 0, number), kBlockBytes);
+  column_places[key] = {kind, segment, number};
+  if (bank.index_row(IndexKey(kind, segment, number).view())) {
+    std::memcpy(block.bytes.data(), index.block(bank, kind, segment, number), kBlockBytes);
   } else {
     block.fresh = true;
   }
@@ -151,6 +171,44 @@ void IndexWriter::Impl::set_times(Row row, const RowTimes& times) {
   }
   const Cell cell = time_cell(row);
   encode_times(times, column(Kind::index_times, cell.block) + cell.offset);
+}
+
+// ---- vectors
+
+VectorSetInfo& IndexWriter::Impl::set_info(std::uint32_t set) {
+  for (VectorSetInfo& info : m.vector_sets) {
+    if (info.number == set) return info;
+  }
+  throw_corrupt("the index names a set of vectors that is not there");
+}
+
+// `cell` may be nullptr: none.
+void IndexWriter::Impl::set_cell(const VectorSetInfo& set, Row row, const char* cell) {
+  const Cell vector = vector_cell(row, set.dimensions), code = code_cell(row, set.dimensions);
+  char* const to = column(Kind::index_vectors, vector.block, set.number) + vector.offset;
+  char* const bits = column(Kind::index_codes, code.block, set.number) + code.offset;
+  if (cell == nullptr) {
+    std::memset(to, 0, vector_bytes(set.dimensions));
+    std::memset(bits, 0, code_bytes(set.dimensions));
+    return;
+  }
+  std::memcpy(to, cell, vector_bytes(set.dimensions));
+  encode_code(cell, set.dimensions, bits);
+}
+
+void IndexWriter::Impl::blank_vectors(Row row) {
+  if (row >= tail_start) {
+    tail_row(row).vectors.clear();
+    return;
+  }
+  for (const VectorSetInfo& set : m.vector_sets) {
+    // Beyond what is filled a block may be missing, and then holds nothing.
+    const std::uint32_t block = vector_cell(row, set.dimensions).block;
+    if (row < set.filled || columns.count(block_key(Kind::index_vectors, set.number, block)) != 0 ||
+        bank.index_row(IndexKey(Kind::index_vectors, set.number, block).view())) {
+      set_cell(set, row, nullptr);
+    }
+  }
 }
 
 // A live row stops being one: statistics, and the segment that holds its postings.
@@ -202,6 +260,11 @@ Row IndexWriter::add(const RowDraft& draft, Row previous) {
     added.terms.emplace_back(print, a.length_class);
     w.fresh_fingerprints[print].push_back(row);
   }
+  if (draft.sketched) {
+    if (const auto sketch = w.index.sketcher(draft.fingerprint)) {
+      for (const TermId band : *sketch) added.terms.emplace_back(band, a.length_class);
+    }
+  }
   std::sort(added.terms.begin(), added.terms.end());
   // Two terms of one number would be two postings of one row: the hash is keyed, so this is chance.
   added.terms.erase(std::unique(added.terms.begin(), added.terms.end(),
@@ -209,6 +272,13 @@ Row IndexWriter::add(const RowDraft& draft, Row previous) {
                     added.terms.end());
   added.words.reserve(draft.text->words.size());
   for (const std::string_view word : draft.text->words) added.words.emplace_back(word);
+  for (const RowVector& vector : draft.vectors) {
+    VectorSetInfo& set = w.set_info(vector.set);
+    if (set.filled == row) set.filled = row + 1;
+    if (!vector.embedding->empty()) {
+      added.vectors.emplace_back(vector.set, vector_cell_of(set, *vector.embedding));
+    }
+  }
   w.m.next_row = row + 1;
   ++w.m.live_rows;
   w.m.live_length += class_words(a.length_class);
@@ -279,6 +349,7 @@ void IndexWriter::forget(Row row) {
   RowTimes nothing;
   nothing.believed_until = 0;
   w.set_times(row, nothing);
+  w.blank_vectors(row);
   ++w.m.dead_rows;
   if (row >= w.tail_start) {
     TailRow& gone = w.tail_row(row);
@@ -305,6 +376,83 @@ std::vector<Row> IndexWriter::find_fingerprint(std::string_view normalized_text)
   if (at != w.fresh_fingerprints.end())
     rows.insert(rows.end(), at->second.begin(), at->second.end());
   return rows;
+}
+
+std::vector<Row> IndexWriter::find_sketch(std::string_view normalized_text) {
+  Impl& w = *impl_;
+  const std::optional<Sketch> sketch = w.index.sketcher(normalized_text);
+  if (!sketch) return {};
+  const std::vector<TermId> bands(sketch->begin(), sketch->end());
+  std::vector<std::vector<Row>> rows = w.view.rows_of(bands);
+  for (std::size_t i = 0; i < w.fresh.size(); ++i) {
+    add_bands(bands, w.fresh[i].terms, w.old_end + static_cast<Row>(i), rows);
+  }
+  return best_matches(rows, [&w](Row row) {
+    const RowAttributes a = w.attributes(row);
+    return !a.closed && !a.dead;
+  });
+}
+
+std::uint32_t IndexWriter::vector_set(std::string_view model, std::size_t dimensions) {
+  Manifest& m = impl_->m;
+  for (const VectorSetInfo& set : m.vector_sets) {
+    if (set.model != model) continue;
+    if (set.dimensions != dimensions) throw_corrupt("a model's vectors changed their dimension");
+    return set.number;
+  }
+  if (dimensions < kDimensionStep || dimensions > kMaxDimensions ||
+      dimensions % kDimensionStep != 0 || model.empty() || model.size() > kMaxModelId) {
+    throw Error(Code::internal, "The index cannot hold vectors of such a model.");
+  }
+  VectorSetInfo& made = m.vector_sets.emplace_back();
+  made.number = m.next_vector_set++;
+  made.model = model;
+  made.dimensions = static_cast<std::uint32_t>(dimensions);
+  return made.number;
+}
+
+std::vector<VectorSet> IndexWriter::vector_sets() const {
+  return public_sets(impl_->m);
+}
+
+void IndexWriter::set_vector(Row row, const RowVector& vector) {
+  Impl& w = *impl_;
+  const VectorSetInfo& set = w.set_info(vector.set);
+  SecretBytes cell;
+  if (!w.attributes(row).dead && !vector.embedding->empty()) {
+    cell = vector_cell_of(set, *vector.embedding);
+  }
+  if (row < w.tail_start) {
+    w.set_cell(set, row, cell.empty() ? nullptr : cell.data());
+    return;
+  }
+  std::vector<TailVector>& vectors = w.tail_row(row).vectors;
+  std::erase_if(vectors, [&](const TailVector& old) { return old.set == vector.set; });
+  if (!cell.empty()) vectors.emplace_back(vector.set, std::move(cell));
+}
+
+void IndexWriter::set_filled(std::uint32_t set, Row row) {
+  impl_->set_info(set).filled = std::min(row, impl_->m.next_row);
+}
+
+void IndexWriter::drop_vector_set(std::uint32_t set) {
+  Impl& w = *impl_;
+  const VectorSetInfo info = w.set_info(set);
+  for (const Kind kind : {Kind::index_vectors, Kind::index_codes}) {
+    const Row rows =
+        kind == Kind::index_vectors ? vector_rows(info.dimensions) : code_rows(info.dimensions);
+    for (std::uint32_t number = 0; number <= w.m.next_row / rows; ++number) {
+      const IndexKey key(kind, set, number);
+      w.columns.erase(block_key(kind, set, number));
+      w.column_places.erase(block_key(kind, set, number));
+      if (w.bank.index_row(key.view())) w.bank.erase_index(key.view());
+    }
+  }
+  for (Row row = w.tail_start; row < w.m.next_row; ++row) {
+    if (w.peek_tail(row).vector(set) == nullptr) continue;
+    std::erase_if(w.tail_row(row).vectors, [&](const TailVector& v) { return v.set == set; });
+  }
+  std::erase_if(w.m.vector_sets, [&](const VectorSetInfo& v) { return v.number == set; });
 }
 
 namespace {
@@ -399,8 +547,13 @@ void IndexWriter::Impl::write_segment(const std::vector<const TailRow*>& rows) {
                          const IndexKey key(kind, segment, number);
                          bank.put_index(kind, key.view(), key.place(), plain, is_new);
                        });
-  for (const Item& item : items) writer.add(item.term, item.row, item.code);
+  // By ascending term: words lie before sketches.
+  auto item = items.begin();
+  for (; item != items.end() && item->term < kWordTerms; ++item) {
+    writer.add(item->term, item->row, item->code);
+  }
   for (const auto& [term, word] : words) writer.add_word(term, word);
+  for (; item != items.end(); ++item) writer.add(item->term, item->row, item->code);
   writer.finish();
   m.segments.push_back(info);
 }
@@ -416,16 +569,18 @@ void IndexWriter::Impl::append_columns(const std::vector<const TailRow*>& rows) 
     char* const bits = column(Kind::index_live, row / kLiveRows);
     set_bit(bits, row % kLiveRows, !a.closed && !a.dead);
     set_bit(bits + kLiveHalf, row % kLiveRows, a.timed);
+    for (const VectorSetInfo& set : m.vector_sets) set_cell(set, row, rows[i]->vector(set.number));
   }
 }
 
 void IndexWriter::Impl::write_columns() {
   for (const auto& [key, place] : column_places) {
     const ColumnBlock& block = columns.at(key);
-    const IndexKey index_key(place.first, 0, place.second);
-    bank.put_index(place.first, index_key.view(), index_key.place(),
+    const IndexKey index_key(place.kind, place.segment, place.number);
+    bank.put_index(place.kind, index_key.view(), index_key.place(),
                    {block.bytes.data(), kBlockBytes}, block.fresh);
-    changed(key);
+    // Nobody has seen a block that is new.
+    if (!block.fresh) changed(key);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "recall/embedder.h"
 #include "vault/format.h"
 
 namespace strongroom::recall {
@@ -106,6 +107,51 @@ std::string changed_field(const Manifest& m) {
   return out;
 }
 
+std::string vector_sets_field(const Manifest& m) {
+  std::string out;
+  append_varint(out, m.next_vector_set);
+  append_varint(out, m.vector_sets.size());
+  for (const VectorSetInfo& set : m.vector_sets) {
+    append_varint(out, set.number);
+    append_varint(out, set.dimensions);
+    append_varint(out, set.filled);
+    append_varint(out, set.model.size());
+    out.append(set.model);
+  }
+  return out;
+}
+
+void take_vector_sets(std::string_view in, Manifest& m) {
+  m.next_vector_set = take_u32(in);
+  if (m.next_vector_set < 1) throw_corrupt("the index's vectors are not what they can be");
+  for (std::uint64_t n = take_count(in); n > 0; --n) {
+    VectorSetInfo set;
+    set.number = take_u32(in);
+    set.dimensions = take_u32(in);
+    set.filled = take_u32(in);
+    const std::uint64_t size = take_varint(in);
+    if (size > in.size()) throw_corrupt("the index's manifest is cut off");
+    set.model = in.substr(0, static_cast<std::size_t>(size));
+    in.remove_prefix(static_cast<std::size_t>(size));
+    m.vector_sets.push_back(std::move(set));
+  }
+  if (!in.empty()) throw_corrupt("the index's vectors are not what they can be");
+}
+
+void check_vector_sets(const Manifest& m) {
+  std::uint32_t last = 0;
+  for (const VectorSetInfo& set : m.vector_sets) {
+    const bool fits = set.dimensions >= kDimensionStep && set.dimensions <= kMaxDimensions &&
+                      set.dimensions % kDimensionStep == 0;
+    const bool named = !set.model.empty() && set.model.size() <= kMaxModelId;
+    if (set.number <= last || set.number >= m.next_vector_set || !fits || !named ||
+        set.filled < 1 || set.filled > m.next_row) {
+      throw_corrupt("the index's vectors are not what they can be");
+    }
+    last = set.number;
+  }
+}
+
 void check(const Manifest& m) {
   Row next = 1;
   for (const SegmentInfo& s : m.segments) {
@@ -117,6 +163,7 @@ void check(const Manifest& m) {
   if (next != m.tail_start || m.next_row < m.tail_start || m.next_row - m.tail_start > kTailRows) {
     throw_corrupt("the index's tail does not follow its segments");
   }
+  check_vector_sets(m);
 }
 
 }  // namespace
@@ -149,6 +196,7 @@ SecretBytes encode_manifest(const Manifest& m) {
   body.field(13, names_field(m.speakers));
   body.field(14, changed_field(m));
   body.u64(16, m.debt);
+  if (m.next_vector_set > 1) body.field(18, vector_sets_field(m));
   body.unknown(m.unknown);
   return body.take();
 }
@@ -187,6 +235,7 @@ Manifest decode_manifest(std::string_view bytes) {
         }
         break;
       case 16: m.debt = body.u64(); break;
+      case 18: take_vector_sets(in, m); break;
       default:
         if (body.id() < 16) throw_corrupt("the index's manifest has an unknown field");
         body.unknown(&m.unknown);

@@ -44,6 +44,15 @@ struct NamesInfo {
   std::uint64_t bytes = 0;
 };
 
+/// The vectors that one model gave. A row is a cell in blocks of its own, which are never merged.
+struct VectorSetInfo {
+  std::uint32_t number =
+      0;  // in the place of a segment in the keys of its blocks; never used twice
+  std::string model;
+  std::uint32_t dimensions = 0;
+  Row filled = 1;  // every row below has what the model gave for it
+};
+
 /// A block that was rewritten in place, and when.
 struct ChangedBlock {
   std::uint64_t key = 0;  // block_key()
@@ -65,7 +74,9 @@ struct Manifest {
   NamesInfo tag_sets, speakers;
   std::vector<ChangedBlock> changed;  // the newest, ascending by generation
   std::uint64_t debt = 0;             // bytes of merge work owed
-  std::string unknown;                // optional fields of a newer version, carried on
+  std::vector<VectorSetInfo> vector_sets;
+  std::uint32_t next_vector_set = 1;
+  std::string unknown;  // optional fields of a newer version, carried on
 
   const SegmentInfo* segment_of(Row row) const;
 };

@@ -24,13 +24,36 @@ inline constexpr Lending kText{0.15, 0.1, 0.0};
 // What the one speaker that the query names adds, as a share of the best own score.
 inline constexpr double kSpeaker = 0.4;
 
+// Meaning and time are measured in units of the query's best lexical score, or of this share of
+// what a row with all its words could have, where few of them are known.
+inline constexpr double kLeastUnit = 0.7;
+// What full evidence by meaning is worth. A turn of a conversation is short and leans on the turns
+// around it, so that its own vector tells less.
+// In a query of identifiers alone it only breaks ties.
+inline constexpr double kMeaningOfSpeech = 1.2, kMeaningOfText = 3.0, kMeaningOfNames = 0.2;
+// What a fitting time is worth. Vague times ("recently") count half; so does the time at which
+// something was said when it happened at another.
+inline constexpr double kTemporal = 1.0;
+inline constexpr double kVagueTime = 0.5, kMentionedTime = 0.5;
+// The newest rows that are looked at for their time alone.
+inline constexpr std::uint32_t kTemporalRows = 10'000;
+// Every vector is compared up to this many rows; beyond, sign codes choose so many to compare.
+inline constexpr std::uint32_t kExactRows = 100'000;
+inline constexpr std::size_t kRescored = 1000;
+
 // Confidence that the bank knows an answer: the largest share of the query's weight that one of the
 // best rows covers together with its neighbours. A speaker of the bank in the query adds a tenth of
 // what is missing: it asks about people who are known here.
 inline constexpr std::size_t kCoverageRows = 20;
 inline constexpr double kNamedSpeaker = 0.1;
-// Confidence x to a score: 1 - exp(-kSlope x), so that .3 is where nine of ten questions about
-// something else stay below and 99 of 100 real ones do not.
+// And the nearest vector this share of what is then missing, from the evidence at which questions
+// about something else mostly end to that which only real ones reach.
+inline constexpr double kMeaningConfidence = 0.9;
+inline constexpr double kNearLow = 0.15, kNearHigh = 0.7;
+// With vectors a confidence x is a score of kMostSure x sqrt(x), so that .3 is where nine of ten
+// questions about something else stay below and 99 of 100 real ones do not. Without them, and for a
+// share x of the attainable, it is 1 - exp(-kSlope x).
+inline constexpr double kMostSure = 0.95;
 inline constexpr double kSlope = 1.5;
 
 // The typo rule: weight of a word one edit away, and two.

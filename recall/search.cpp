@@ -8,8 +8,10 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/utf8.h"
+#include "recall/node_table.h"
+#include "recall/query_terms.h"
 #include "recall/ranking.h"
+#include "recall/semantic.h"
 
 namespace strongroom::recall {
 namespace {
@@ -19,27 +21,6 @@ using Clock = std::chrono::steady_clock;
 std::int64_t ns_since(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
 }
-
-std::size_t code_points(std::string_view text) {
-  std::size_t n = 0;
-  for (const char c : text) n += (static_cast<unsigned char>(c) & 0xC0) != 0x80 ? 1 : 0;
-  return n;
-}
-
-// A query term with its postings and what one of them is worth.
-struct ScoredTerm {
-  std::vector<IndexView::Posting> postings;
-  std::array<float, 256> worth{};  // by code
-  double attainable = 0;
-  bool rare = false, whole = false;
-
-  float of(Row row) const {
-    const auto at =
-        std::lower_bound(postings.begin(), postings.end(), row,
-                         [](const IndexView::Posting& posting, Row r) { return posting.row < r; });
-    return at == postings.end() || at->row != row ? 0.0f : worth[at->code];
-  }
-};
 
 struct Scored {
   float score;
@@ -57,119 +38,28 @@ class Searcher {
 
   SearchOutcome run() {
     if (view_.live_rows() == 0 && view_.row_end() <= 1) return std::move(out_);
-    const auto start = Clock::now();
-    load_terms();
-    if (out_.attainable <= 0) return std::move(out_);
-    score_rows();
+    auto start = Clock::now();
+    terms_.emplace(view_, analyzer_, query_, out_);
+    names_only_ = asks_for_names();
+    if (!trivial_filter()) view_.prefetch_attributes({});
     out_.lexical_ns = ns_since(start);
-    const auto middle = Clock::now();
+    start = Clock::now();
+    if (query_.vector) find_near();
+    out_.semantic_ns = ns_since(start);
+    start = Clock::now();
+    if (out_.attainable > 0) score_rows();
+    out_.lexical_ns += ns_since(start);
+    start = Clock::now();
+    if (query_.temporal && !query_.times.empty()) find_in_time();
+    out_.temporal_ns = ns_since(start);
+    start = Clock::now();
     make_hits();
-    out_.structure_ns = ns_since(middle);
+    out_.structure_ns = ns_since(start);
     return std::move(out_);
   }
 
  private:
-  // ---- terms
-  void load_terms() {
-    for (const QueryTerm& term : analyzer_.query(query_.text)) {
-      SearchedTerm& searched = out_.terms.emplace_back();
-      searched.term = term.text;
-      ScoredTerm scored;
-      scored.whole = term.whole;
-      searched.live_rows = view_.postings(view_.term_id(term.text), scored.postings);
-      searched.idf = idf(searched.live_rows);
-      if (searched.live_rows == 0 && scored.postings.empty() && !term.word.empty() &&
-          correct(term, searched)) {
-        continue;
-      }
-      add_term(std::move(scored), searched.live_rows, 1.0);
-    }
-  }
-
-  double idf(std::uint64_t live) const {
-    const auto n = static_cast<double>(view_.live_rows()), df = static_cast<double>(live);
-    return std::log(1.0 + std::max(n - df + 0.5, 0.5) / (df + 0.5));
-  }
-
-  void add_term(ScoredTerm term, std::uint64_t live, double weight) {
-    const double value = idf(live) * weight;
-    const double average = view_.average_length();
-    for (unsigned code = 0; code < 256; ++code) {
-      const double tf = IndexView::frequency(static_cast<std::uint8_t>(code));
-      const double length =
-          IndexView::class_length(IndexView::length_class(static_cast<std::uint8_t>(code)));
-      const double norm = ranking::kK1 * (1 - ranking::kB + ranking::kB * length / average);
-      term.worth[code] = static_cast<float>(value * tf * (ranking::kK1 + 1) / (tf + norm));
-    }
-    // Once in a text of average length.
-    term.attainable = value;
-    out_.attainable += value;
-    out_.postings += term.postings.size();
-    term.rare = is_rare(term, live);
-    terms_.push_back(std::move(term));
-  }
-
-  // In at most two memories; their passages may be several rows.
-  bool is_rare(const ScoredTerm& term, std::uint64_t live) {
-    if (live == 0 || live > ranking::kRareRows) return false;
-    std::unordered_set<vault::RecordId> records;
-    for (const IndexView::Posting& posting : term.postings) {
-      if (view_.live(posting.row)) records.insert(view_.attributes(posting.row).record);
-    }
-    return !records.empty() && records.size() <= ranking::kRareMemories;
-  }
-
-  // The nearest known words stand in for an unknown one.
-  bool correct(const QueryTerm& term, SearchedTerm& searched) {
-    const std::size_t letters = code_points(term.word);
-    if (letters < 4) return false;
-    const unsigned limit = letters >= ranking::kTwoEditLetters ? 2 : 1;
-    const auto near = view_.words_near(term.word, limit, 256);
-    std::unordered_set<std::string> stems;
-    unsigned distance = limit + 1;
-    for (const IndexView::NearWord& word : near) {
-      if (stems.size() == ranking::kCorrections || word.distance > distance) break;
-      std::string stem = analyzer_.stem(word.word);
-      if (stems.count(stem) != 0) continue;
-      ScoredTerm scored;
-      const std::uint64_t live = view_.postings(view_.term_id(stem), scored.postings);
-      if (live == 0) continue;  // every memory with it is gone
-      if (!holds_form(scored.postings, word.word)) continue;
-      distance = word.distance;
-      stems.insert(stem);
-      searched.corrected_to.push_back(word.word);
-      searched.live_rows += live;
-      corrections_.push_back({std::move(scored), live});
-    }
-    if (stems.empty()) return false;
-    const double weight = distance == 1 ? ranking::kOneEdit : ranking::kTwoEdits;
-    for (auto& [scored, live] : corrections_) {
-      // Together they can attain what one word can.
-      add_term(std::move(scored), live, weight / static_cast<double>(corrections_.size()));
-    }
-    corrections_.clear();
-    return true;
-  }
-
-  // The word list may still have forms that only forgotten memories had, until a merge and beyond
-  // where the stem lives on. So the texts decide, whatever segments there are.
-  bool holds_form(const std::vector<IndexView::Posting>& postings, const std::string& word) {
-    if (!query_.text_of) return true;
-    SecretBytes text;
-    std::unordered_set<vault::RecordId> looked;
-    for (const IndexView::Posting& posting : postings) {
-      const vault::RecordId record = view_.attributes(posting.row).record;
-      if (!looked.insert(record).second) continue;
-      if (looked.size() > ranking::kFormMemories) return false;
-      text.clear();
-      query_.text_of(record, text);
-      const auto& words = analyzer_.analyze(text.view()).words;
-      if (std::find(words.begin(), words.end(), word) != words.end()) return true;
-    }
-    return false;
-  }
-
-  // ---- scores
+  // ---- what may be found
   bool visible(Row row) {
     return passes(view_, query_.filter, row, view_.attributes(row), tag_decisions_);
   }
@@ -180,46 +70,92 @@ class Searcher {
     return f.types == 7 && !f.tags && !f.window && !f.as_of && !f.include_invalid;
   }
 
+  bool may_show(Row row) {
+    const bool cheap =
+        trivial_filter() && (view_.all_live() || view_.live(row)) && !view_.timed(row);
+    return cheap || visible(row);
+  }
+
+  // Whether the query is identifiers, paths or hashes and nothing else: they are to be found as
+  // they are.
+  bool asks_for_names() {
+    const auto whole = [](const auto& term) { return term.whole; };
+    if (std::none_of(terms_->all().begin(), terms_->all().end(), whole)) return false;
+    for (std::size_t at = 0; at < query_.text.size();) {
+      const std::size_t end =
+          std::min(query_.text.find_first_of(" \t\r\n", at), query_.text.size());
+      const std::vector<QueryTerm> word = analyzer_.query(query_.text.substr(at, end - at));
+      if (!word.empty() && std::none_of(word.begin(), word.end(), whole)) return false;
+      at = end + 1;
+    }
+    return true;
+  }
+
+  // ---- meaning: rows whose vectors are near the query's
+  void find_near() {
+    const auto sets = view_.vector_sets();
+    const auto set = std::find_if(sets.begin(), sets.end(), [&](const VectorSet& s) {
+      return s.model == query_.vector->model &&
+             s.dimensions == query_.vector->embedding->bytes.size();
+    });
+    if (set == sets.end()) return;
+    out_.compared = true;
+    out_.behind = view_.row_end() - set->filled;
+    meaning_.emplace(view_, *set, *query_.vector->embedding);
+    near_ = meaning_->nearest(query_.candidates, [&](Row row) { return may_show(row); });
+    out_.near = near_.size();
+    if (!near_.empty()) out_.top_cosine = near_.front().cosine;
+    std::erase_if(near_, [&](const VectorHit& hit) { return evidence(hit.cosine) <= 0; });
+    std::sort(near_.begin(), near_.end(),
+              [](const VectorHit& a, const VectorHit& b) { return a.row < b.row; });
+    for (const VectorHit& hit : near_) nodes_.add(hit.row).first.cosine = hit.cosine;
+  }
+
+  double evidence(double cosine) const {
+    const EvidenceCurve& curve = query_.vector->curve;
+    return std::clamp((cosine - double{curve.c0}) / (double{curve.c1} - double{curve.c0}), 0.0,
+                      1.0);
+  }
+
+  // ---- words: BM25 of every row that has one
   // Row ranges small enough that their scores stay in the processor's cache.
   void score_rows() {
     constexpr Row kRange = 1u << 16;
-    std::vector<float> scores(kRange);
-    std::vector<std::size_t> at(terms_.size(), 0);
-    const bool trivial = trivial_filter();
-    if (!trivial) view_.prefetch_attributes({});
-    const bool all_live = view_.all_live();
+    std::vector<float> scores(std::min<std::size_t>(kRange, view_.row_end()));
+    std::vector<std::size_t> at(terms_->all().size(), 0);
+    auto near = near_.begin();
     for (std::uint64_t base = 0; base < view_.row_end(); base += kRange) {
       bool any = false;
-      for (std::size_t t = 0; t < terms_.size(); ++t) {
-        const ScoredTerm& term = terms_[t];
+      for (std::size_t t = 0; t < at.size(); ++t) {
+        const ScoredTerm& term = terms_->all()[t];
         std::size_t& i = at[t];
         for (; i < term.postings.size() && term.postings[i].row < base + kRange; ++i) {
           scores[term.postings[i].row - base] += term.worth[term.postings[i].code];
           any = true;
         }
       }
+      for (; near != near_.end() && near->row < base + kRange; ++near) {
+        nodes_.find(near->row)->lexical = scores[near->row - base];
+      }
       if (!any) continue;
       const auto end = static_cast<Row>(std::min<std::uint64_t>(kRange, view_.row_end() - base));
       for (Row i = 0; i < end; ++i) {
         if (scores[i] <= 0) continue;
-        const Scored scored{scores[i], static_cast<Row>(base) + i};
-        scores[i] = 0;
-        if (heap_.size() == query_.candidates && !better(scored, heap_.front())) {
-          out_.cut = true;
-          continue;
-        }
-        const bool cheap =
-            trivial && (all_live || view_.live(scored.row)) && !view_.timed(scored.row);
-        if (!cheap && !visible(scored.row)) continue;
-        push(scored);
+        offer({std::exchange(scores[i], 0.0f), static_cast<Row>(base) + i});
       }
     }
     std::sort(heap_.begin(), heap_.end(), better);
     out_.matched = heap_.size();
   }
 
-  void push(const Scored& scored) {
-    if (heap_.size() == query_.candidates) {
+  void offer(const Scored& scored) {
+    const bool full = heap_.size() == query_.candidates;
+    if (full && !better(scored, heap_.front())) {
+      out_.cut = true;
+      return;
+    }
+    if (!may_show(scored.row)) return;
+    if (full) {
       std::pop_heap(heap_.begin(), heap_.end(), better);
       heap_.pop_back();
       out_.cut = true;
@@ -228,76 +164,139 @@ class Searcher {
     std::push_heap(heap_.begin(), heap_.end(), better);
   }
 
-  // ---- structure
-  struct Node {
-    float own = 0;
-    bool visible = false;
-    RowAttributes attributes;
-  };
-
-  // A row's own score and whether it may lend or be found; remembered.
-  const Node& node(Row row) {
-    const auto [at, is_new] = nodes_.try_emplace(row);
-    if (!is_new) return at->second;
-    Node& n = at->second;
-    n.attributes = view_.attributes(row);
-    n.visible = passes(view_, query_.filter, row, n.attributes, tag_decisions_);
-    if (n.visible) {
-      for (const ScoredTerm& term : terms_) n.own += term.of(row);
+  // ---- time
+  // The newest rows whose time is one that the query names are candidates whatever their words.
+  void find_in_time() {
+    const Row end = view_.row_end();
+    const Row first = end > ranking::kTemporalRows ? end - ranking::kTemporalRows : 1;
+    out_.time_cut = first > 1;
+    for (Row row = end - 1; row >= first && in_time_.size() < query_.candidates; --row) {
+      if (!view_.live(row) && trivial_filter()) continue;
+      if (time_evidence(row, view_.attributes(row).dated) > 0 && may_show(row)) {
+        in_time_.push_back(row);
+      }
     }
+    out_.in_time = in_time_.size();
+  }
+
+  double time_evidence(Row row, bool dated) {
+    const RowTimes times = view_.times(row);
+    double best = 0;
+    for (const TimeExpression& asked : query_.times) {
+      const double strength = asked.certainty == Certainty::vague ? ranking::kVagueTime : 1.0;
+      if (dated && times.occurred_start < asked.until && times.occurred_end >= asked.start) {
+        best = std::max(best, strength);
+      } else if (times.mentioned >= asked.start && times.mentioned < asked.until) {
+        best = std::max(best, strength * (dated ? ranking::kMentionedTime : 1.0));
+      }
+    }
+    return best;
+  }
+
+  // ---- candidates
+  // What full evidence by meaning or time is measured against: the best lexical score, or what a
+  // row with all the words could have where few are known.
+  void find_unit() {
+    const double best = heap_.empty() ? 0 : heap_.front().score;
+    unit_ = std::max(best, ranking::kLeastUnit * out_.attainable);
+    if (unit_ <= 0) unit_ = 1;  // nothing but meaning and time to go by
+  }
+
+  // By words, meaning and time together; what surroundings lend comes on top.
+  double own(const Node& n) const {
+    double score = query_.lexical ? n.lexical : 0;
+    const bool said = n.attributes.speaker != 0;
+    const double weight = names_only_ ? ranking::kMeaningOfNames
+                          : said      ? ranking::kMeaningOfSpeech
+                                      : ranking::kMeaningOfText;
+    // What holds a rare identifier of the query is meant, whatever its other words.
+    if (meaning_) score += unit_ * weight * (n.whole ? 1.0 : evidence(n.cosine));
+    return score + unit_ * ranking::kTemporal * n.temporal;
+  }
+
+  void open(Node& n) {
+    n.opened = true;
+    n.attributes = view_.attributes(n.row);
+    n.visible = passes(view_, query_.filter, n.row, n.attributes, tag_decisions_);
+    if (!n.visible) return;
+    if (query_.temporal && !query_.times.empty()) {
+      n.temporal = static_cast<float>(time_evidence(n.row, n.attributes.dated));
+    }
+  }
+
+  // A row that comes in from beside; remembered.
+  Node& node(Row row) {
+    const auto [n, is_new] = nodes_.add(row);
+    if (is_new) {
+      n.lexical = terms_->score(row);
+      if (meaning_) n.cosine = meaning_->cosine(row);
+    }
+    if (!n.opened) open(n);
     return n;
   }
 
-  void make_hits() {
+  void gather() {
     std::vector<Row> rows;
-    for (const Scored& scored : heap_) rows.push_back(scored.row);
-    view_.prefetch_attributes(rows);
-    rows.clear();
+    for (const VectorHit& hit : near_) rows.push_back(hit.row);
     for (const Scored& scored : heap_) {
-      Node& n = nodes_[scored.row];
-      n.attributes = view_.attributes(scored.row);
-      n.visible = true;
-      n.own = scored.score;
-      rows.push_back(scored.row);
+      const auto [n, is_new] = nodes_.add(scored.row);
+      n.lexical = scored.score;
+      if (is_new) rows.push_back(scored.row);
     }
-    add_guaranteed(rows);
+    for (const Row row : in_time_) {
+      const auto [n, is_new] = nodes_.add(row);
+      if (!is_new) continue;
+      n.lexical = terms_->score(row);
+      rows.push_back(row);
+    }
+    view_.prefetch_attributes(rows);
+    if (meaning_) meaning_->prefetch(rows);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      Node& n = *nodes_.find(rows[i]);
+      if (meaning_ && i >= near_.size()) n.cosine = meaning_->cosine(n.row);
+      open(n);
+      if (n.visible) candidates_.push_back(&n);
+    }
+  }
+
+  // ---- structure
+  void make_hits() {
+    find_unit();
+    gather();
+    add_guaranteed();
     if (query_.structure) {
-      add_neighbours(rows);
+      add_neighbours();
       find_sessions();
       find_speakers();
     }
-    std::unordered_map<vault::RecordId, std::size_t> by_record;
-    for (const Row row : rows) add_hit(row, by_record);
-    const auto by_rank = [](const Hit& a, const Hit& b) {
-      return a.final != b.final ? a.final > b.final : a.record < b.record;
-    };
-    std::sort(out_.hits.begin(), out_.hits.end(), by_rank);
-    scale();
-    // A whole identifier that is rare has a floor, which may change the order.
-    std::sort(out_.hits.begin(), out_.hits.end(), by_rank);
-    promote();
+    find_best();
+    rank();
   }
 
-  void add_guaranteed(std::vector<Row>& rows) {
-    for (const ScoredTerm& term : terms_) {
+  void add_guaranteed() {
+    for (const ScoredTerm& term : terms_->all()) {
       if (!term.rare) continue;
       for (const IndexView::Posting& posting : term.postings) {
-        const bool known = nodes_.count(posting.row) != 0;
-        if (!node(posting.row).visible) continue;
-        if (!known) rows.push_back(posting.row);
-        bool& whole = guaranteed_[posting.row];
-        whole = whole || term.whole;
+        const bool known = nodes_.find(posting.row) != nullptr;
+        Node& n = node(posting.row);
+        if (!n.visible) continue;
+        if (!known) candidates_.push_back(&n);
+        n.guaranteed = true;
+        n.whole = n.whole || term.whole;
       }
     }
   }
 
-  void add_neighbours(std::vector<Row>& rows) {
-    const std::size_t seeds = rows.size();
+  // Rows beside one that has words of the query.
+  void add_neighbours() {
+    const std::size_t seeds = candidates_.size();
     for (std::size_t i = 0; i < seeds; ++i) {
-      const RowAttributes a = node(rows[i]).attributes;
-      for (const Row next : {a.previous, a.next}) {
-        if (next == 0 || nodes_.count(next) != 0) continue;
-        if (node(next).visible) rows.push_back(next);
+      const Node& seed = *candidates_[i];
+      if (seed.lexical <= 0) continue;
+      for (const Row next : {seed.attributes.previous, seed.attributes.next}) {
+        if (next == 0 || nodes_.find(next) != nullptr) continue;
+        Node& n = node(next);
+        if (n.visible) candidates_.push_back(&n);
       }
     }
   }
@@ -305,7 +304,7 @@ class Searcher {
   void find_sessions() {
     std::unordered_map<std::uint32_t, std::array<float, 3>> best;
     for (const Scored& scored : heap_) {
-      const std::uint32_t document = nodes_.at(scored.row).attributes.document;
+      const std::uint32_t document = nodes_.find(scored.row)->attributes.document;
       if (document == 0) continue;
       auto& three = best.try_emplace(document, std::array<float, 3>{}).first->second;
       // The heap is sorted, so the first three are the best.
@@ -323,15 +322,15 @@ class Searcher {
   // The one speaker whose whole name the query has; two named speakers cancel out. Only who speaks
   // in what was found counts: others are forgotten, or not for this caller to know.
   void find_speakers() {
-    std::unordered_set<Speaker> present;
-    for (const auto& [row, n] : nodes_) {
-      if (n.visible && n.attributes.speaker != 0) present.insert(n.attributes.speaker);
+    std::vector<Speaker> speakers;
+    for (const Node& n : nodes_.all()) {
+      if (n.visible && n.attributes.speaker != 0) speakers.push_back(n.attributes.speaker);
     }
-    if (present.empty()) return;
+    if (speakers.empty()) return;
+    std::sort(speakers.begin(), speakers.end());
+    speakers.erase(std::unique(speakers.begin(), speakers.end()), speakers.end());
     std::unordered_set<std::string> words;
     for (const QueryTerm& term : analyzer_.query(query_.text)) words.insert(term.text);
-    std::vector<Speaker> speakers(present.begin(), present.end());
-    std::sort(speakers.begin(), speakers.end());
     for (const Speaker i : speakers) {
       const std::vector<QueryTerm> name = analyzer_.query(view_.speaker(i));
       const bool named = !name.empty() &&
@@ -343,46 +342,17 @@ class Searcher {
     if (out_.speakers_named.size() != 1) speaker_ = 0;
   }
 
+  void find_best() {
+    for (const Node* const n : candidates_) best_own_ = std::max(best_own_, own(*n));
+  }
+
   double lent_by(Row row) {
     if (row == 0) return 0;
     const Node& n = node(row);
-    return n.visible ? double{n.own} : 0;
+    return n.visible ? double{n.lexical} : 0;
   }
 
-  static double score_of(double evidence) { return 1 - std::exp(-ranking::kSlope * evidence); }
-
-  // Ranked by own score and what structure lends; scaled to a score afterwards.
-  void add_hit(Row row, std::unordered_map<vault::RecordId, std::size_t>& by_record) {
-    const Node n = node(row);
-    Hit hit;
-    hit.row = row;
-    hit.record = n.attributes.record;
-    hit.attributes = n.attributes;
-    // Without the lexical arm a memory is found by what its surroundings lend it alone.
-    hit.bm25 = query_.lexical ? n.own : 0;
-    const double lent = query_.structure ? lent_to(n) : 0;
-    if (hit.bm25 + lent <= 0) return;
-    hit.keyword = score_of(std::min(hit.bm25 / out_.attainable, 1.0));
-    hit.graph = score_of(std::min(lent / out_.attainable, 1.0));
-    const auto rare = guaranteed_.find(row);
-    hit.guaranteed = rare != guaranteed_.end();
-    hit.whole = hit.guaranteed && rare->second;
-    hit.prior = prior_of(n.attributes);
-    hit.similarity = hit.bm25 + lent;
-    hit.final = hit.similarity * hit.prior.product();
-    const auto [at, is_new] = by_record.try_emplace(hit.record, out_.hits.size());
-    if (is_new) {
-      out_.hits.push_back(hit);
-      return;
-    }
-    // A memory scores as its best passage; what one passage guarantees holds for it.
-    Hit& old = out_.hits[at->second];
-    const bool sure = old.guaranteed || hit.guaranteed, whole = old.whole || hit.whole;
-    if (hit.final > old.final || (hit.final == old.final && hit.row < old.row)) old = hit;
-    old.guaranteed = sure;
-    old.whole = whole;
-  }
-
+  // Words are lent, meaning is not: that costs more than it brings (docs/performance.md).
   double lent_to(const Node& n) {
     const RowAttributes& a = n.attributes;
     const ranking::Lending& lending = a.speaker != 0 ? ranking::kConversation : ranking::kText;
@@ -390,48 +360,134 @@ class Searcher {
     const auto session = sessions_.find(a.document);
     if (session != sessions_.end()) lent += lending.session * session->second;
     // Lifts what matched; who spoke alone is no evidence.
-    if (speaker_ != 0 && a.speaker == speaker_ && n.own + lent > 0 && !heap_.empty()) {
-      lent += ranking::kSpeaker * heap_.front().score;
+    if (speaker_ != 0 && a.speaker == speaker_ && own(n) + lent > 0) {
+      lent += ranking::kSpeaker * best_own_;
     }
     return lent;
   }
 
-  // The share of the query's weight that a row and its neighbours hold between them.
-  double coverage(const Hit& hit) {
-    const RowAttributes& a = hit.attributes;
-    const Row around[] = {query_.structure && node_lends(a.previous) ? a.previous : 0,
-                          query_.structure && node_lends(a.next) ? a.next : 0};
-    double covered = 0;
-    for (const ScoredTerm& term : terms_) {
-      double most = term.of(hit.row);
-      for (const Row row : around) {
-        if (row != 0) most = std::max<double>(most, term.of(row));
+  // ---- ranks and scores
+  struct Candidate {
+    double final, score, lent;
+    vault::RecordId record;
+    const Node* node;
+    bool guaranteed, whole;
+  };
+
+  // A memory scores as its best passage; what one passage guarantees holds for it.
+  void rank() {
+    std::vector<Candidate> ranked;
+    std::unordered_map<vault::RecordId, std::size_t> by_record;
+    for (const Node* const n : candidates_) {
+      const double lent = query_.structure ? lent_to(*n) : 0;
+      const double score = own(*n) + lent;
+      if (score <= 0) continue;
+      const Candidate fresh{score * prior_of(n->attributes).product(),
+                            score,
+                            lent,
+                            n->attributes.record,
+                            n,
+                            n->guaranteed,
+                            n->whole};
+      const auto [at, is_new] = by_record.try_emplace(fresh.record, ranked.size());
+      if (is_new) {
+        ranked.push_back(fresh);
+        continue;
       }
-      covered += std::min(most, term.attainable);
+      Candidate& old = ranked[at->second];
+      const bool sure = old.guaranteed || fresh.guaranteed, whole = old.whole || fresh.whole;
+      if (fresh.final > old.final || (fresh.final == old.final && n->row < old.node->row)) {
+        old = fresh;
+      }
+      old.guaranteed = sure;
+      old.whole = whole;
     }
-    return covered / out_.attainable;
+    std::sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) {
+      return a.final != b.final ? a.final > b.final : a.record < b.record;
+    });
+    if (!ranked.empty()) scale(ranked);
   }
 
-  bool node_lends(Row row) { return row != 0 && node(row).visible; }
+  static double score_of(double evidence) { return 1 - std::exp(-ranking::kSlope * evidence); }
 
   // From rank to absolute evidence: the best hit gets what the query's coverage is worth, the
   // others their share of it.
-  void scale() {
-    if (out_.hits.empty()) return;
-    double confidence = 0;
-    const std::size_t looked = std::min(out_.hits.size(), ranking::kCoverageRows);
-    for (std::size_t i = 0; i < looked; ++i) {
-      confidence = std::max(confidence, coverage(out_.hits[i]));
-    }
-    if (!out_.speakers_named.empty()) confidence += ranking::kNamedSpeaker * (1 - confidence);
+  void scale(const std::vector<Candidate>& ranked) {
     double top = 0;
-    for (const Hit& hit : out_.hits) top = std::max(top, hit.similarity);
-    const double unit = score_of(confidence) / top;
-    for (Hit& hit : out_.hits) {
-      hit.similarity *= unit;
-      if (hit.whole) hit.similarity = std::max(hit.similarity, ranking::kRareEvidence);
-      hit.final = hit.similarity * hit.prior.product();
+    for (const Candidate& candidate : ranked) top = std::max(top, candidate.score);
+    const double sure = confidence(ranked);
+    const double factor =
+        (meaning_ ? ranking::kMostSure * sure * std::sqrt(sure) : score_of(sure)) / top;
+    for (std::size_t i = 0; i < ranked.size(); ++i) {
+      if (i >= query_.candidates && !ranked[i].guaranteed) continue;
+      out_.hits.push_back(hit_of(ranked[i], factor));
     }
+    // A whole identifier that is rare has a floor, which may change the order.
+    const auto by_rank = [](const Hit& a, const Hit& b) {
+      return a.final != b.final ? a.final > b.final : a.record < b.record;
+    };
+    if (!std::is_sorted(out_.hits.begin(), out_.hits.end(), by_rank)) {
+      std::sort(out_.hits.begin(), out_.hits.end(), by_rank);
+    }
+    promote();
+  }
+
+  Hit hit_of(const Candidate& candidate, double factor) {
+    const Node& n = *candidate.node;
+    const double attainable = out_.attainable > 0 ? out_.attainable : unit_;
+    Hit hit;
+    hit.row = n.row;
+    hit.record = candidate.record;
+    hit.attributes = n.attributes;
+    // Without the lexical arm a memory is found by what its surroundings lend it alone.
+    hit.bm25 = query_.lexical ? n.lexical : 0;
+    hit.cosine = n.cosine;
+    hit.semantic = meaning_ ? evidence(n.cosine) : 0;
+    hit.temporal = n.temporal;
+    hit.keyword = score_of(std::min(hit.bm25 / attainable, 1.0));
+    hit.graph = score_of(std::min(candidate.lent / attainable, 1.0));
+    hit.guaranteed = candidate.guaranteed;
+    hit.whole = candidate.whole;
+    hit.prior = prior_of(n.attributes);
+    hit.similarity = candidate.score * factor;
+    if (hit.whole) hit.similarity = std::max(hit.similarity, ranking::kRareEvidence);
+    hit.final = hit.similarity * hit.prior.product();
+    return hit;
+  }
+
+  // How sure it is that the bank knows an answer.
+  double confidence(const std::vector<Candidate>& ranked) {
+    const std::size_t looked = std::min(ranked.size(), ranking::kCoverageRows);
+    double sure = 0;
+    for (std::size_t i = 0; i < looked; ++i) sure = std::max(sure, coverage(*ranked[i].node));
+    out_.coverage = sure;
+    const auto add = [&](double share) { sure += share * (1 - sure); };
+    if (meaning_ && !names_only_) {
+      const double near = (evidence(out_.top_cosine) - ranking::kNearLow) /
+                          (ranking::kNearHigh - ranking::kNearLow);
+      add(ranking::kMeaningConfidence * std::clamp(near, 0.0, 1.0));
+    }
+    if (!out_.speakers_named.empty()) add(ranking::kNamedSpeaker);
+    return sure;
+  }
+
+  // The share of the query's weight that a row and its neighbours hold between them. Words for a
+  // time are held by what lies in it.
+  double coverage(const Node& n) {
+    double covered = 0, all = 0;
+    for (const ScoredTerm& term : terms_->all()) {
+      double most = term.of(n.row);
+      if (query_.structure) {
+        for (const Row row : {n.attributes.previous, n.attributes.next}) {
+          if (row != 0 && node(row).visible) most = std::max<double>(most, term.of(row));
+        }
+      }
+      if (term.tells_time) most = std::max(most, term.attainable * n.temporal);
+      covered += std::min(most, term.attainable);
+      all += term.attainable;
+    }
+    if (all > 0) return covered / all;
+    return n.temporal;  // the query is nothing but a time
   }
 
   Prior prior_of(const RowAttributes& a) const {
@@ -451,16 +507,24 @@ class Searcher {
     return prior;
   }
 
-  // Memories with a rare term of the query are among the first five. One that ranks below takes the
-  // last place and the last of the others there leaves; those between keep their order and get at
-  // least the score of who left, so that scores go on descending.
+  // Memories with a rare term of the query are among the first five, those that hold a rare
+  // identifier whole before the others.
   void promote() {
+    promote_where([](const Hit& hit) { return hit.whole; });
+    promote_where([](const Hit& hit) { return hit.guaranteed; });
+  }
+
+  // One that ranks below the first places takes the last of them, and the last of the others there
+  // leaves; those between keep their order and get at least the score of who left, so that scores
+  // go on descending.
+  template <class Sure>
+  void promote_where(const Sure& sure) {
     constexpr std::size_t kPlaces = ranking::kGuaranteedPlaces;
     std::vector<Hit>& hits = out_.hits;
     for (std::size_t i = kPlaces; i < hits.size(); ++i) {
-      if (!hits[i].guaranteed) continue;
+      if (!sure(hits[i])) continue;
       std::size_t behind = kPlaces;
-      while (behind > 0 && hits[behind - 1].guaranteed) --behind;
+      while (behind > 0 && sure(hits[behind - 1])) --behind;
       if (behind == 0) return;
       const std::size_t place = behind - 1;
       const Hit lifted = hits[i], leaving = hits[place];
@@ -479,12 +543,16 @@ class Searcher {
   Analyzer& analyzer_;
   const SearchQuery& query_;
   SearchOutcome out_;
-  std::vector<ScoredTerm> terms_;
-  std::vector<std::pair<ScoredTerm, std::uint64_t>> corrections_;
-  std::vector<Scored> heap_;  // the worst in front while it fills, best first afterwards
+  std::optional<QueryTerms> terms_;
+  std::optional<SemanticArm> meaning_;  // none: no vectors to compare with
+  std::vector<VectorHit> near_;         // ascending by row
+  std::vector<Scored> heap_;            // the worst in front while it fills, best first afterwards
+  std::vector<Row> in_time_;
   std::vector<std::uint8_t> tag_decisions_;
-  std::unordered_map<Row, Node> nodes_;
-  std::unordered_map<Row, bool> guaranteed_;
+  NodeTable nodes_;
+  std::vector<Node*> candidates_;
+  double unit_ = 1, best_own_ = 0;
+  bool names_only_ = false;
   std::unordered_map<std::uint32_t, double> sessions_;
   Speaker speaker_ = 0;
 };

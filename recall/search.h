@@ -2,8 +2,10 @@
 //
 // lexical: BM25 (Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond",
 // 2009) over stems and whole identifiers, OR semantics, with live document counts.
-// structure: neighbours by stored links lend score, so do the best of the same document, and the
-// named speaker is lifted.
+// semantic: the cosine of the query's vector and the passage's, through the model's curve.
+// temporal: rows whose occurred or mentioned time is one that the query names.
+// structure: neighbours by stored links lend lexical score, so do the best of the same document,
+// and the named speaker is lifted. Meaning is not lent: it costs more than it brings.
 // Scores are absolute: the best hit's is the share of the query's weight that it covers together
 // with its neighbours, the others' their share of that. So they compare between queries, and
 // "nothing is good enough" can be said. The same snapshot, query and time give the same bits
@@ -18,6 +20,7 @@
 #include <vector>
 
 #include "recall/index.h"
+#include "recall/temporal.h"
 
 namespace strongroom::recall {
 
@@ -36,13 +39,23 @@ struct SearchFilter {
   TimeMs now = 0;
 };
 
+/// The query as a model sees it. Only vectors of that model are compared with it.
+struct QueryVector {
+  std::string_view model;
+  const Embedding* embedding = nullptr;  // not empty
+  EvidenceCurve curve{};
+};
+
 struct SearchQuery {
   std::string_view text;
   SearchFilter filter;
   std::size_t candidates = 300;  // rows an arm hands on
   bool lexical = true, structure = true;
-  TimeMs query_time = 0;     // for recency
-  double scope_prior = 1.0;  // of this bank among those asked
+  std::optional<QueryVector> vector;  // none: the semantic arm does not run
+  bool temporal = true;
+  std::vector<TimeExpression> times;  // that the query names, of its text
+  TimeMs query_time = 0;              // for recency
+  double scope_prior = 1.0;           // of this bank among those asked
   /// Everything that a memory's record is found by, into `out`. With it the typo rule asks the
   /// texts whether a form of a word is still there; without it the index's word list is believed,
   /// which keeps forms of forgotten memories while another has a word of the same stem.
@@ -62,6 +75,9 @@ struct Hit {
   RowAttributes attributes;
   double bm25 = 0;        // own, unscaled
   double keyword = 0;     // own share of the attainable, 0 to 1
+  double cosine = 0;      // of its passage and the query; 0 without vectors
+  double semantic = 0;    // what that cosine is worth as evidence, 0 to 1
+  double temporal = 0;    // how well its time fits one that the query names, 0 to 1
   double graph = 0;       // the share of the attainable that structure lent, 0 to 1
   double similarity = 0;  // evidence of all arms, 0 to 1, before priors
   Prior prior;
@@ -85,7 +101,14 @@ struct SearchOutcome {
   std::uint64_t matched = 0;   // rows that pass the filter and have a score, at most `candidates`
   bool cut = false;            // there were more than `candidates`
   std::vector<std::string> speakers_named;
-  std::int64_t lexical_ns = 0, structure_ns = 0;
+  /// The semantic arm: how many rows it handed on, and what it could not see.
+  std::uint64_t near = 0;
+  bool compared = false;                // the bank has vectors of the query's model
+  std::uint64_t behind = 0;             // rows that have not been through that model yet
+  double top_cosine = 0, coverage = 0;  // what the confidence was made of
+  std::uint64_t in_time = 0;            // rows that the temporal arm handed on
+  bool time_cut = false;                // older rows were not looked at for their time
+  std::int64_t lexical_ns = 0, semantic_ns = 0, temporal_ns = 0, structure_ns = 0;
 };
 
 SearchOutcome search(IndexView& view, Analyzer& analyzer, const SearchQuery& query);

@@ -41,20 +41,20 @@ TermId load_term(const char* at) {
   return term;
 }
 
-// ---- the filter: lines of 512 bits, six bits a fingerprint, all in one line
+// ---- the filter: lines of 512 bits, six bits a term, all in one line
 
 constexpr unsigned kFilterProbes = 6;
 
-// Lines ascend with fingerprints, so that a merge that streams these in order writes the filter in
-// order too.
-std::uint32_t filter_line(TermId fingerprint, std::uint32_t lines) {
-  return static_cast<std::uint32_t>(((fingerprint << 2) >> 32) * lines >> 32);
+// Lines ascend with terms, so that a merge that streams these in order writes the filter in order
+// too: once for fingerprints, and again for sketches.
+std::uint32_t filter_line(TermId term, std::uint32_t lines) {
+  return static_cast<std::uint32_t>(((term << 2) >> 32) * lines >> 32);
 }
 
 template <class Visit>
-void each_filter_bit(TermId fingerprint, const Visit& visit) {
+void each_filter_bit(TermId term, const Visit& visit) {
   // The low bits choose; they are independent of the high ones, which chose the line.
-  std::uint64_t bits = fingerprint * 0x9E3779B97F4A7C15u;
+  std::uint64_t bits = term * 0x9E3779B97F4A7C15u;
   bits ^= bits >> 29;
   for (unsigned i = 0; i < kFilterProbes; ++i, bits >>= 9)
     visit(static_cast<std::size_t>(bits & 511));
@@ -198,14 +198,14 @@ void read_postings(BlockSource& source, const SegmentInfo& segment, TermId term,
   }
 }
 
-bool filter_contains(BlockSource& source, const SegmentInfo& segment, TermId fingerprint) {
+bool filter_contains(BlockSource& source, const SegmentInfo& segment, TermId term) {
   if (segment.filter_lines == 0) return false;
-  const std::uint32_t line = filter_line(fingerprint, segment.filter_lines);
+  const std::uint32_t line = filter_line(term, segment.filter_lines);
   const char* const block =
       source.block(Kind::index_filter, segment.id, line / kFilterLinesPerBlock);
   const char* const bits = block + line % kFilterLinesPerBlock * 64;
   bool all = true;
-  each_filter_bit(fingerprint, [&](std::size_t bit) {
+  each_filter_bit(term, [&](std::size_t bit) {
     all = all && (static_cast<unsigned char>(bits[bit / 8]) >> (bit % 8) & 1) != 0;
   });
   return all;
@@ -250,7 +250,7 @@ void SegmentWriter::add(TermId term, Row row, std::uint8_t code) {
     last_ = row;
     ++count_;
   }
-  if (is_fingerprint(term)) fingerprint(term);
+  if (is_filtered(term)) add_to_filter(term);
 }
 
 void SegmentWriter::add_word(TermId term, std::string_view word) {
@@ -323,7 +323,7 @@ void SegmentWriter::write_directory() {
   info_.directory_blocks = std::max(info_.directory_blocks, full_directories_ + 1);
 }
 
-void SegmentWriter::fingerprint(TermId term) {
+void SegmentWriter::add_to_filter(TermId term) {
   const std::uint32_t line = filter_line(term, info_.filter_lines);
   const auto block = static_cast<std::uint32_t>(line / kFilterLinesPerBlock);
   if (block != filter_block_) load_filter(block);
@@ -333,7 +333,7 @@ void SegmentWriter::fingerprint(TermId term) {
   });
 }
 
-// Blocks before the one wanted are written, those without a fingerprint as zeros.
+// Blocks before the one wanted are written, those that nothing is in as zeros.
 void SegmentWriter::load_filter(std::uint32_t block) {
   flush_filter();
   const std::vector<char> zeros(kBlockBytes, 0);

@@ -1,6 +1,7 @@
 // A posting segment: the terms of a range of rows, sorted, in sealed one-page blocks that are
 // written once. Beside the postings a segment has a directory (the first term of each block) and a
-// filter of its rows' fingerprints.
+// filter of its rows' fingerprints and sketches: what is looked up before a memory is stored, and
+// mostly is not there.
 //
 // Block of postings: u16 bytes used, then entries in ascending order of term. An entry of postings
 // is term u64 | count varint | first row varint | code u8 and, when count > 1, payload length
@@ -9,7 +10,7 @@
 //
 // Term numbers, by their two top bits: 00 terms of the text, 01 fingerprints, 10 words (the next 14
 // bits are a hash of the word's first two code points, so that words that may be meant for one
-// another lie together).
+// another lie together), 11 bands of sketches.
 #pragma once
 
 #include <cstdint>
@@ -26,15 +27,17 @@ namespace strongroom::recall {
 
 inline constexpr TermId kFingerprintTerms = TermId{1} << 62;
 inline constexpr TermId kWordTerms = TermId{2} << 62;
+inline constexpr TermId kSketchTerms = TermId{3} << 62;
 inline constexpr std::size_t kDirectoryEntries = 504;    // a block
 inline constexpr std::size_t kFilterLinesPerBlock = 63;  // of 64 bytes
-inline constexpr unsigned kFilterBitsPerRow = 10;
+inline constexpr unsigned kFilterBitsPerRow = 40;        // ten for a fingerprint or band
 
 inline bool is_word(TermId term) {
   return term >> 62 == 2;
 }
-inline bool is_fingerprint(TermId term) {
-  return term >> 62 == 1;
+/// A fingerprint or a band of a sketch.
+inline bool is_filtered(TermId term) {
+  return (term >> 62 & 1) != 0;
 }
 
 /// Gives the plain bytes of a block; valid until the next call.
@@ -81,8 +84,8 @@ BlockRange find_blocks(BlockSource& source, const SegmentInfo& segment, TermId f
 void read_postings(BlockSource& source, const SegmentInfo& segment, TermId term,
                    std::vector<IndexView::Posting>& out);
 
-/// False: no row of the segment has this fingerprint. True: perhaps.
-bool filter_contains(BlockSource& source, const SegmentInfo& segment, TermId fingerprint);
+/// False: no row of the segment has this term, one that is_filtered(). True: perhaps.
+bool filter_contains(BlockSource& source, const SegmentInfo& segment, TermId term);
 
 /// Writes a segment's blocks. Terms come in ascending order, rows of a term too.
 class SegmentWriter {
@@ -115,7 +118,7 @@ class SegmentWriter {
   void flush_block();
   void add_directory(TermId first);
   void write_directory();
-  void fingerprint(TermId term);
+  void add_to_filter(TermId term);
   void flush_filter();
   void load_filter(std::uint32_t block);
 

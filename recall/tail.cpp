@@ -23,6 +23,13 @@ const std::uint8_t* TailRow::find(TermId term) const {
   return at == terms.end() || at->first != term ? nullptr : &at->second;
 }
 
+const char* TailRow::vector(std::uint32_t set) const {
+  for (const TailVector& vector : vectors) {
+    if (vector.set == set && !vector.cell.empty()) return vector.cell.data();
+  }
+  return nullptr;
+}
+
 SecretBytes encode_tail_row(const TailRow& row) {
   std::string body(kAttributeBytes + kTimeBytes, '\0');
   encode_attributes(row.attributes, body.data());
@@ -37,7 +44,12 @@ SecretBytes encode_tail_row(const TailRow& row) {
     append_varint(body, word.size());
     body.append(word);
   }
-  append_varint(body, 0);  // vectors: (model, bytes) each
+  append_varint(body, row.vectors.size());
+  for (const TailVector& vector : row.vectors) {
+    append_varint(body, vector.set);
+    append_varint(body, vector.cell.size());
+    body.append(vector.cell.view());
+  }
   SecretBytes plain;
   const std::size_t size = crypto::padme(std::max(vault::kRecordFloor, body.size() + 4));
   plain.reserve(size);
@@ -76,6 +88,14 @@ TailRow decode_tail_row(std::string_view plain) {
     const std::uint64_t size = take_varint(in);
     if (size > in.size()) throw_corrupt("a tail row is cut off");
     row.words.emplace_back(in.substr(0, static_cast<std::size_t>(size)));
+    in.remove_prefix(static_cast<std::size_t>(size));
+  }
+  for (count = take_varint(in); count > 0; --count) {
+    TailVector& vector = row.vectors.emplace_back();
+    vector.set = static_cast<std::uint32_t>(take_varint(in));
+    const std::uint64_t size = take_varint(in);
+    if (size > in.size()) throw_corrupt("a tail row is cut off");
+    vector.cell.append(in.substr(0, static_cast<std::size_t>(size)));
     in.remove_prefix(static_cast<std::size_t>(size));
   }
   return row;

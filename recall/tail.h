@@ -12,11 +12,25 @@
 
 namespace strongroom::recall {
 
+/// A row's vector in one set; without bytes when the text said nothing to the model.
+struct TailVector {
+  std::uint32_t set = 0;
+  SecretBytes cell;  // as in the column (columns.h)
+
+  TailVector() = default;
+  TailVector(std::uint32_t of, SecretBytes bytes) : set(of), cell(std::move(bytes)) {}
+  TailVector(const TailVector& other) : set(other.set), cell(other.cell.view()) {}
+  TailVector& operator=(const TailVector& other) { return *this = TailVector(other); }
+  TailVector(TailVector&&) = default;
+  TailVector& operator=(TailVector&&) = default;
+};
+
 struct TailRow {
   RowAttributes attributes;
   RowTimes times;
-  std::vector<std::pair<TermId, std::uint8_t>> terms;  // ascending; fingerprints among them
+  std::vector<std::pair<TermId, std::uint8_t>> terms;  // ascending; fingerprints, sketches too
   std::vector<std::string> words;
+  std::vector<TailVector> vectors;
 
   ~TailRow();
   TailRow() = default;
@@ -27,9 +41,11 @@ struct TailRow {
 
   /// The code of a term; nullptr when the row lacks it.
   const std::uint8_t* find(TermId term) const;
+  /// The cell of its vector; nullptr when it has none in this set.
+  const char* vector(std::uint32_t set) const;
 };
 
-/// Length u32, cells of attributes and times, terms, words, vectors (none yet), zeros up to Padme.
+/// Length u32, cells of attributes and times, terms, words, vectors, zeros up to Padme.
 SecretBytes encode_tail_row(const TailRow& row);
 /// Throws corrupt.
 TailRow decode_tail_row(std::string_view plain);

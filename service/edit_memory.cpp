@@ -167,23 +167,10 @@ class Edit {
 
   void invalidate(const vault::Memory& memory, EditResult& result) {
     result.status = "invalidated";
-    record_ = memory.id;
     const vault::RecordId by = replacement();
     if (!decision_.permitted) return;
-    if (!memory.invalidated) {
-      record_ = changes_.invalidate(memory, by);
-      ++result.revision;
-      return;
-    }
-    if (by == 0 || by == memory.superseded_by) return;
-    // Invalid already: only what replaces it is news.
-    if (memory.superseded_by != 0) changes_.unlink_supersedes(memory.superseded_by, memory.first);
-    vault::MemoryDraft draft = vault::draft_of(memory);
-    draft.superseded_by = by;
-    changes_.sign(draft);
-    record_ = changes_.revise(memory, draft);
-    changes_.link_supersedes(by, memory.first);
-    ++result.revision;
+    record_ = changes_.supersede(memory, by);
+    if (record_ != memory.id) ++result.revision;
   }
 
   void restore(const vault::Memory& memory, EditResult& result) {

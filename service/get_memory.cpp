@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "service/memory_words.h"
+#include "service/observations.h"
 #include "vault/documents.h"
 #include "vault/links.h"
 
@@ -139,6 +140,9 @@ MemoryDetail get_by_id(MemoryService::State& state, const GetMemoryRequest& requ
   detail.document_id = memory.document;
   detail.bank = name;
   detail.memory = describe(memory, *at.bank, state.last_call);
+  SourceReader sources(state, view, tool::kGet);
+  sources.describe(memory, detail.memory);
+  detail.sources = sources.sources(memory);
   Part part(request.offset, request.max_bytes);
   part.add(memory.text);
   part.finish(detail);

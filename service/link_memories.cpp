@@ -69,6 +69,11 @@ class LinkChange {
     if (request_.remove) {
       const auto old = vault::find_link(changes_.bank(), link.from, link.to, link.relation);
       if (!old) throw Error(Code::not_found, "There is no such link.");
+      if (!old->quotes.empty()) {
+        throw Error::invalid("relation",
+                             "of this link is what an observation rests on; it goes "
+                             "with the observation or with the memory");
+      }
       link = *old;
       vault::remove_link(changes_.bank(), link.from, link.to, link.relation);
       result.status = "removed";

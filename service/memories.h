@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -64,7 +65,7 @@ std::string_view item_status_name(ItemStatus status) noexcept;
 struct RetainedItem {
   std::string id;  // of the memory, the original of a duplicate, or the document's first memory
   ItemStatus status = ItemStatus::stored;
-  std::string reason;          // of a rejection
+  std::string reason;          // of a rejection; of one that is stored, what it is similar to
   std::uint64_t memories = 1;  // more than one for a document
   std::string document_id;
 };
@@ -116,6 +117,7 @@ struct SearchRequest {
   std::optional<std::uint64_t> include_chunks;        // tokens; absent = off
   std::optional<std::uint64_t> include_source_facts;  // tokens; absent = off
   std::optional<std::uint64_t> include_entities = 500;
+  bool find_entities = false;  // those of the texts too, besides those that were given with them
   bool include_invalid = false;
   bool trace = false;
   /// Arms to run: "keyword", "graph". Empty = all there are.
@@ -130,6 +132,7 @@ struct FoundMemory {
   std::uint32_t chunk_index = 0;
   MemoryType type = MemoryType::world;
   std::string trust;  // owner, agent, imported, untrusted
+  std::string trend;  // of an observation with sources: new, stable, stale (observations.h)
   std::vector<std::pair<std::string, std::string>> metadata;
   std::vector<std::string> tags, entities, source_fact_ids;
   std::optional<TimeMs> occurred_start, occurred_end;
@@ -151,16 +154,34 @@ struct FoundChunk {
   std::uint32_t chunk_index = 0;
   bool truncated = false;
 };
+/// A memory that an observation quotes.
+struct FoundSource {
+  std::string id, text;
+  MemoryType type = MemoryType::world;
+  TimeMs mentioned_at = 0;
+  bool valid = true;
+  bool truncated = false;
+  std::vector<std::string> quotes;  // of the first result that quotes it
+};
 struct FoundEntity {
   std::string entity_id, canonical_name;
   std::vector<std::string> observations;
 };
+/// keyword, semantic, temporal or graph.
+bool known_arm(std::string_view name) noexcept;
+
 struct ArmReport {
-  std::string name;    // keyword, graph, semantic, temporal
-  std::string state;   // "ran", "off", "unavailable"
+  std::string name;
+  std::string state;   // "ran", "off", "behind" (it ran on what it has), "unavailable"
   std::string reason;  // why not, or what was cut
+  std::string model;   // of the semantic arm
   std::uint64_t candidates = 0;
   bool cut = false;
+};
+/// A time that the query names.
+struct SearchTraceTime {
+  std::string words;  // of the query
+  std::string time;   // 2023-05-08, 2023-05-01/2023-05-31, ../2020-12-31
 };
 struct SearchTraceTerm {
   std::string term;
@@ -175,7 +196,8 @@ struct SearchTraceHit {
 struct SearchTrace {
   std::vector<SearchTraceTerm> terms;
   std::vector<std::string> speakers;
-  std::vector<SearchTraceHit> keyword, graph, final;
+  std::vector<SearchTraceTime> times;
+  std::vector<SearchTraceHit> keyword, semantic, temporal, graph, final;
   double attainable = 0;
   std::uint64_t postings = 0;
   std::vector<std::pair<std::string, std::int64_t>> timings_us;
@@ -185,6 +207,7 @@ struct SearchResult {
   bool abstained = false;
   double best_score = 0;  // also when nothing reached min_score
   std::vector<FoundChunk> chunks;
+  std::vector<FoundSource> source_facts;
   std::vector<FoundEntity> entities;
   std::vector<ArmReport> arms;
   std::uint64_t tokens = 0;        // of the texts returned
@@ -194,6 +217,52 @@ struct SearchResult {
   std::optional<SearchTrace> trace;
   std::vector<std::string> notes;
 };
+
+// ---- reflect
+
+struct ReflectRequest {
+  std::string query;
+  std::string context;  // what the question is part of: searched as well, together with it
+  std::vector<std::string> scope;  // as in SearchRequest
+  std::string bank;
+  std::vector<std::string> tags;
+  TagMatch tags_match = TagMatch::any;
+  Budget budget = Budget::mid;
+  std::uint64_t max_tokens = 4096;  // of the texts of all themes
+};
+struct ReflectTheme {
+  std::string label;                 // words of the texts, or a name; stored text, as they are
+  std::vector<FoundMemory> results;  // best first
+};
+struct ReflectMoment {
+  std::string id;
+  TimeMs time = 0;            // when what it tells of began, else when it was said
+  std::optional<TimeMs> end;  // of a span
+  bool occurred = false;      // false: the time is that of saying it
+};
+/// Two memories that may disagree: a hint, not a verdict.
+struct Contradiction {
+  std::string newer, older;  // ids
+  std::string rule;          // link, negation, opposite, date, version, number
+};
+struct ReflectResult {
+  std::vector<ReflectTheme> themes;  // by their best result
+  std::vector<ReflectMoment> timeline;
+  std::vector<Contradiction> contradictions;
+  std::vector<FoundMemory> superseded;  // invalidated memories that the question finds
+  std::vector<std::string> gaps;        // what the evidence does not cover, a sentence each
+  std::vector<std::string> ids;         // of themes, then of superseded
+  std::uint64_t tokens = 0;             // of the texts of all themes
+  std::uint64_t cut_results = 0;        // left out by max_tokens
+  bool abstained = false;
+  double best_score = 0;
+  std::vector<ArmReport> arms;
+  std::vector<std::string> banks;  // read
+  TimeMs as_of = 0;
+  std::vector<std::string> notes;
+};
+/// Leaves memories out, wherever a result names them: for answers with no room for all.
+void leave_out(ReflectResult& result, const std::set<std::string>& ids);
 
 // ---- edit, get, link
 
@@ -248,6 +317,7 @@ struct MemoryDetail {
   std::optional<TimeMs> invalidated_at, expires_at;
   std::string principal, tool, source_kind, source_label, session;
   std::vector<MemoryRevision> history;  // newest first
+  std::vector<FoundSource> sources;     // of an observation
   std::vector<MemoryLinkInfo> links;    // newest first, at most 100
   std::uint64_t links_total = 0;
   struct Part {

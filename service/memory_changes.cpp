@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "recall/temporal.h"
 #include "service/memory_words.h"
 #include "vault/operations.h"
 
@@ -30,6 +31,29 @@ recall::RowTimes row_times(const vault::MemoryDraft& draft, TimeMs now) {
   }
   if (draft.expires) times.expires = *draft.expires;
   return times;
+}
+
+// When what the text tells was so, where its own words say it and the caller does not. "Yesterday"
+// counts from when it was said.
+void find_occurred(vault::MemoryDraft& draft) {
+  if (draft.occurred_found) draft.occurred_start = draft.occurred_end = std::nullopt;
+  draft.occurred_found = false;
+  if (draft.occurred_start || draft.occurred_end) return;
+  const auto times = recall::find_times(draft.text, draft.mentioned, recall::Reading::text);
+  const auto time = recall::occurred_time(times);
+  if (!time) return;
+  draft.occurred_start = time->start;
+  draft.occurred_end = time->until - 1;
+  draft.occurred_found = true;
+}
+
+// "Name: text", unless the text begins like that already.
+std::string_view with_speaker(std::string_view speaker, std::string_view text, std::string& out) {
+  const bool there =
+      text.substr(0, speaker.size()) == speaker && text.substr(speaker.size(), 1) == ":";
+  if (speaker.empty() || there) return text;
+  out.assign(speaker).append(": ").append(text);
+  return out;
 }
 
 }  // namespace
@@ -114,6 +138,15 @@ recall::RowDraft MemoryChanges::row_draft(const vault::MemoryDraft& draft, vault
   return row;
 }
 
+// Who speaks is a part of what a turn means.
+recall::RowVector MemoryChanges::embed(const vault::MemoryDraft& draft, std::string_view passage) {
+  recall::Embedder& model = state_.embedder();
+  if (vector_set_ == 0) vector_set_ = rows_.vector_set(model.model_id(), model.dimensions());
+  const std::string_view said = with_speaker(draft.speaker, passage, findable_);
+  model.embed(said, recall::Side::passage, embedding_);
+  return {vector_set_, &embedding_};
+}
+
 recall::Row MemoryChanges::add_rows(const vault::MemoryDraft& draft, vault::RecordId record,
                                     recall::Row previous, std::string_view normalized,
                                     const std::vector<recall::Span>& passages,
@@ -124,6 +157,10 @@ recall::Row MemoryChanges::add_rows(const vault::MemoryDraft& draft, vault::Reco
     row.attributes.passage = static_cast<std::uint8_t>(i);
     row.text = &state_.analyzer.analyze(i == 0 ? findable_text(draft, passage) : passage);
     row.fingerprint = i == 0 ? normalized : std::string_view();
+    // What is a part of a document is not compared with others.
+    row.sketched = i == 0 && draft.document_first == 0;
+    const recall::RowVector vector = embed(draft, passage);
+    row.vectors = {&vector, 1};
     previous = rows_.add(row, previous);
   }
   if (replaced != nullptr) {
@@ -147,6 +184,7 @@ std::vector<recall::Span> passages_of(std::string_view text) {
 MemoryChanges::Added MemoryChanges::add(vault::MemoryDraft& draft, recall::Row previous,
                                         std::string_view normalized) {
   const std::vector<recall::Span> passages = passages_of(draft.text);
+  find_occurred(draft);
   draft.row = rows_.next_row();
   draft.rows = static_cast<std::uint32_t>(passages.size());
   Added added;
@@ -161,6 +199,7 @@ vault::RecordId MemoryChanges::rewrite(const vault::Memory& current, vault::Memo
   if (!current.invalidated) {
     for (recall::Row row = current.row; row <= old_last; ++row) rows_.close(row, now_);
   }
+  find_occurred(draft);
   draft.row = rows_.next_row();
   draft.rows = static_cast<std::uint32_t>(passages.size());
   const vault::RecordId id = vault::revise_memory(write_, current, draft, now_);
@@ -201,6 +240,19 @@ vault::RecordId MemoryChanges::invalidate(const vault::Memory& current,
   return id;
 }
 
+vault::RecordId MemoryChanges::supersede(const vault::Memory& memory,
+                                         vault::RecordId superseded_by) {
+  if (!memory.invalidated) return invalidate(memory, superseded_by);
+  if (superseded_by == 0 || superseded_by == memory.superseded_by) return memory.id;
+  if (memory.superseded_by != 0) unlink_supersedes(memory.superseded_by, memory.first);
+  vault::MemoryDraft draft = vault::draft_of(memory);
+  draft.superseded_by = superseded_by;
+  sign(draft);
+  const vault::RecordId id = revise(memory, draft);
+  link_supersedes(superseded_by, memory.first);
+  return id;
+}
+
 // Is it a part of its document's present text?
 bool MemoryChanges::in_document(const vault::Memory& memory) {
   if (memory.document_first == 0) return true;
@@ -230,17 +282,32 @@ vault::RecordId MemoryChanges::restore(const vault::Memory& current) {
   return rewrite(current, draft);
 }
 
-void MemoryChanges::link_supersedes(vault::RecordId replacement, vault::RecordId replaced) {
+void MemoryChanges::put_link(vault::RecordId from, vault::RecordId to, std::string_view relation,
+                             std::vector<std::string> quotes) {
   vault::Link link;
-  link.from = memory_end(replacement);
-  link.to = memory_end(replaced);
-  link.relation = kSupersedes;
+  link.from = memory_end(from);
+  link.to = memory_end(to);
+  link.relation = relation;
+  link.quotes = std::move(quotes);
   link.principal = state_.options.principal;
   vault::put_link(write_, link, now_);
 }
 
+void MemoryChanges::link_supersedes(vault::RecordId replacement, vault::RecordId replaced) {
+  put_link(replacement, replaced, kSupersedes);
+}
+
 void MemoryChanges::unlink_supersedes(vault::RecordId replacement, vault::RecordId replaced) {
   vault::remove_link(write_, memory_end(replacement), memory_end(replaced), kSupersedes);
+}
+
+void MemoryChanges::link_similar(vault::RecordId memory, vault::RecordId older) {
+  put_link(memory, older, kSimilarTo);
+}
+
+void MemoryChanges::link_quotes(vault::RecordId observation, vault::RecordId source,
+                                std::vector<std::string> quotes) {
+  put_link(observation, source, kQuotes, std::move(quotes));
 }
 
 // ---- forgetting
@@ -270,9 +337,10 @@ std::vector<recall::Row> all_rows(vault::BankRead& bank, const vault::Memory& cu
 vault::RecordId MemoryChanges::forget(const vault::Memory& current,
                                       std::vector<vault::RecordId>& affected, bool document_goes) {
   const vault::LinkEnd end = memory_end(current.first);
-  std::vector<vault::RecordId> replaced;
+  std::vector<vault::RecordId> replaced, quoting;
   vault::for_each_link(write_, end, [&](const vault::Link& link) {
     if (link.from == end && link.relation == kSupersedes) replaced.push_back(link.to.memory);
+    if (link.to == end && !link.quotes.empty()) quoting.push_back(link.from.memory);
     return true;
   });
   if (!document_goes) {
@@ -295,6 +363,13 @@ vault::RecordId MemoryChanges::forget(const vault::Memory& current,
     draft.superseded_by = 0;
     sign(draft);
     revise(*found->memory, draft);
+    affected.push_back(id);
+  }
+  // The quotes went with the links; what was concluded from them no longer holds.
+  for (const vault::RecordId id : quoting) {
+    const auto found = vault::find_memory(write_, id, plain);
+    if (!found || !found->memory || found->memory->invalidated) continue;
+    invalidate(*found->memory, 0);
     affected.push_back(id);
   }
   return tombstone;

@@ -18,6 +18,11 @@ namespace strongroom::service {
 
 /// The relation between a memory and the one that it replaces.
 inline constexpr std::string_view kSupersedes = "supersedes";
+/// Between a memory and an older one that says nearly the same.
+inline constexpr std::string_view kSimilarTo = "similar";
+/// Between an observation and a memory that it quotes; the link holds the quotes. Only observe
+/// makes them.
+inline constexpr std::string_view kQuotes = "quotes";
 
 class MemoryChanges {
  public:
@@ -50,15 +55,22 @@ class MemoryChanges {
   vault::RecordId revise(const vault::Memory& current, const vault::MemoryDraft& draft);
   /// Ends the validity of a current memory; `superseded_by` (0 = none) is what replaces it.
   vault::RecordId invalidate(const vault::Memory& current, vault::RecordId superseded_by);
+  /// The same for one that may be invalid already: then only what replaces it is news. Its record
+  /// as it was when nothing is.
+  vault::RecordId supersede(const vault::Memory& memory, vault::RecordId superseded_by);
   /// Makes an invalidated memory valid again, from now on.
   vault::RecordId restore(const vault::Memory& current);
-  /// Deletes a memory with its history, rows and links. `affected` gets the memories that changed
-  /// with it. Returns the tombstone. With `document_goes` its document is about to be erased.
+  /// Deletes a memory with its history, rows and links. Observations that quote it become invalid
+  /// and lose the quotes. `affected` gets the memories that changed with it. Returns the tombstone.
+  /// With `document_goes` its document is about to be erased.
   vault::RecordId forget(const vault::Memory& current, std::vector<vault::RecordId>& affected,
                          bool document_goes = false);
 
   void link_supersedes(vault::RecordId replacement, vault::RecordId replaced);
   void unlink_supersedes(vault::RecordId replacement, vault::RecordId replaced);
+  void link_similar(vault::RecordId memory, vault::RecordId older);
+  void link_quotes(vault::RecordId observation, vault::RecordId source,
+                   std::vector<std::string> quotes);
 
   /// Finishes the index, sweeps operations and commits; log with bank().log() before.
   void commit();
@@ -71,6 +83,10 @@ class MemoryChanges {
   std::string_view findable_text(const vault::MemoryDraft& draft, std::string_view passage);
   recall::TagSet tag_set(const std::vector<std::string>& tags);
   recall::Speaker speaker(std::string_view name);
+  /// The vector of a passage, in the sets that this process can fill. Valid until the next call.
+  recall::RowVector embed(const vault::MemoryDraft& draft, std::string_view passage);
+  void put_link(vault::RecordId from, vault::RecordId to, std::string_view relation,
+                std::vector<std::string> quotes = {});
   bool in_document(const vault::Memory& memory);
   void move_last_row(const vault::Memory& memory, recall::Row from, recall::Row to);
 
@@ -85,6 +101,8 @@ class MemoryChanges {
   recall::TagSet tag_set_ = 0;
   std::string speaker_name_;
   recall::Speaker speaker_ = 0;
+  recall::Embedding embedding_;
+  std::uint32_t vector_set_ = 0;
 };
 
 /// 0 to 255 for 0 to 1; 255 is exactly 1, which means permanent.

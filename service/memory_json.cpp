@@ -215,6 +215,7 @@ void read_include(const JsonMembers& members, SearchRequest& request) {
   read_part(include, "chunks", kChunkTokens, request.include_chunks);
   read_part(include, "source_facts", kFactTokens, request.include_source_facts);
   read_part(include, "entities", kEntityTokens, request.include_entities);
+  request.find_entities = include.find_any("entities") != nullptr;
   request.include_invalid = include.boolean("invalid").value_or(false);
 }
 
@@ -223,12 +224,9 @@ void read_arms(const JsonMembers& members, SearchRequest& request) {
   if (!arms) return;
   for (std::size_t i = 0; i < arms->size(); ++i) {
     const std::string& arm = (*arms)[i];
-    if (arm == "keyword" || arm == "graph") continue;
-    const bool later = arm == "semantic" || arm == "temporal";
+    if (known_arm(arm)) continue;
     throw Error::invalid(members.path("arms") + "[" + std::to_string(i) + "]",
-                         later ? "names an arm that this release does not have; there are "
-                                 "\"keyword\" and \"graph\""
-                               : "must be \"keyword\" or \"graph\"");
+                         "must be \"keyword\", \"semantic\", \"temporal\" or \"graph\"");
   }
   request.arms = *arms;
 }
@@ -242,6 +240,11 @@ void read_scores(const JsonMembers& members, SearchRequest& request) {
   request.min_scores.semantic = scores.number("semantic", 0, 1);
   request.min_scores.keyword = scores.number("keyword", 0, 1);
   request.min_scores.final = scores.number("final", 0, 1);
+}
+
+void read_budget(const JsonMembers& members, Budget& budget) {
+  const auto chosen = members.choice("budget", {"low", "mid", "high"});
+  if (chosen) budget = static_cast<Budget>(*chosen);
 }
 
 void read_tags(const JsonMembers& members, SearchRequest& request) {
@@ -322,6 +325,26 @@ RetainItem parse_retain_item(const Json& object, const std::string& field) {
   return item;
 }
 
+ReflectRequest parse_reflect(const Json& object) {
+  const JsonMembers members(
+      object, {"query", "context", "budget", "max_tokens", "scope", "tags", "tags_match"},
+      {"bank"});
+  ReflectRequest request;
+  request.query = members.required_string("query");
+  request.context = members.text("context");
+  request.scope = scope_member(members);
+  request.bank = members.text("bank");
+  SearchRequest shared;
+  read_tags(members, shared);
+  request.tags = std::move(shared.tags);
+  request.tags_match = shared.tags_match;
+  read_budget(members, request.budget);
+  if (const auto tokens = members.integer("max_tokens", 0, kMaxExactInteger)) {
+    request.max_tokens = static_cast<std::uint64_t>(*tokens);
+  }
+  return request;
+}
+
 SearchOptions parse_search(const Json& object, const std::string& field, bool batch) {
   Names accepted = {"type_filter",         "token_budget", "bank",   "tag_groups", "min_scores",
                     "prefer_observations", "trace",        "detail", "arms"};
@@ -344,9 +367,7 @@ SearchOptions parse_search(const Json& object, const std::string& field, bool ba
   }
   read_max_tokens(members, request);
   read_scores(members, request);
-  if (const auto budget = members.choice("budget", {"low", "mid", "high"})) {
-    request.budget = static_cast<Budget>(*budget);
-  }
+  read_budget(members, request.budget);
   read_times(members, request);
   read_include(members, request);
   read_arms(members, request);

@@ -30,6 +30,9 @@ struct SearchOptions {
 /// `batch`: the member `qid` is known. Throws invalid or too_large.
 SearchOptions parse_search(const Json& object, const std::string& field, bool batch = true);
 
+/// The input of reflect. Throws invalid or too_large.
+ReflectRequest parse_reflect(const Json& object);
+
 /// The words of `types` (world, fact, permanent, ...). Throws invalid.
 void parse_types(const std::vector<std::string>& words, const std::string& field,
                  std::vector<MemoryType>& types, bool& permanent);
@@ -52,12 +55,19 @@ void write_found_memory(JsonWriter& writer, const FoundMemory& found, bool full)
 void write_search_members(JsonWriter& writer, const SearchResult& result, bool full,
                           std::uint64_t cut_by_size = 0);
 
+/// Writes the members of a reflection: themes, timeline, contradictions, superseded, gaps, ids,
+/// banks, cut; `full`: also as_of, arms, tokens, abstained and best_score, and results with every
+/// member. `cut_by_size` results were left out by the caller.
+void write_reflection(JsonWriter& writer, const ReflectResult& result, bool full,
+                      std::uint64_t cut_by_size = 0);
+
 /// How much of a MemoryDetail is written.
 struct DetailForm {
   bool text = true;   // false: all but the text
   bool nulls = true;  // false: what is unset is left out
   std::size_t history = ~std::size_t{0};
   std::size_t links = ~std::size_t{0};
+  std::size_t sources = ~std::size_t{0};
   std::size_t parts = ~std::size_t{0};
 };
 /// Writes the members of a memory (id, bank, text, ..., memory {labels}, provenance, history,

@@ -117,7 +117,9 @@ void write_full(JsonWriter& writer, const FoundMemory& found) {
   write_window(writer, found);
   members.text("speaker", found.speaker);
   write_optional_score(writer, "importance", found.importance);
-  writer.member("truncated", found.truncated).end_object();
+  writer.member("truncated", found.truncated);
+  members.text("trend", found.trend);
+  writer.end_object();
 }
 
 void write_compact(JsonWriter& writer, const FoundMemory& found) {
@@ -151,6 +153,19 @@ void write_chunks(JsonWriter& writer, const SearchResult& result) {
   writer.end_object();
 }
 
+void write_source_facts(JsonWriter& writer, const SearchResult& result) {
+  writer.key("source_facts").begin_object();
+  for (const FoundSource& source : result.source_facts) {
+    writer.key(source.id).begin_object().member("id", source.id).member("text", source.text);
+    writer.member("type", memory_type_name(source.type));
+    writer.member("mentioned_at", format_time(source.mentioned_at));
+    writer.member("valid", source.valid);
+    MemberWriter(writer, true).strings("quotes", source.quotes);
+    writer.member("truncated", source.truncated).end_object();
+  }
+  writer.end_object();
+}
+
 void write_entities(JsonWriter& writer, const SearchResult& result, bool full) {
   writer.key("entities").begin_object();
   std::set<std::string_view> names;  // two banks may know the same one
@@ -169,6 +184,7 @@ void write_arms(JsonWriter& writer, const SearchResult& result, bool full) {
   for (const ArmReport& arm : result.arms) {
     writer.key(arm.name).begin_object().member("state", arm.state);
     MemberWriter(writer, full).text("reason", arm.reason);
+    if (!arm.model.empty()) writer.member("model", arm.model);
     if (full || arm.candidates > 0) writer.member("candidates", arm.candidates);
     if (full || arm.cut) writer.member("cut", arm.cut);
     writer.end_object();
@@ -203,9 +219,15 @@ void write_trace(JsonWriter& writer, const SearchResult& result) {
   writer.key("trace").begin_object();
   write_terms(writer, trace);
   MemberWriter(writer, true).strings("speakers", trace.speakers);
-  writer.key("temporal").null();  // no arm reads dates out of the query
+  writer.key("temporal").begin_array();
+  for (const SearchTraceTime& time : trace.times) {
+    writer.begin_object().member("words", time.words).member("time", time.time).end_object();
+  }
+  writer.end_array();
   writer.key("arms").begin_object();
   write_hits(writer, "keyword", trace.keyword);
+  write_hits(writer, "semantic", trace.semantic);
+  write_hits(writer, "temporal", trace.temporal);
   write_hits(writer, "graph", trace.graph);
   writer.end_object();
   write_hits(writer, "final", trace.final);
@@ -244,6 +266,18 @@ void write_history(JsonWriter& writer, const MemoryDetail& detail, std::size_t l
     writer.member("updated_at", format_time(revision.updated));
     writer.member("principal", revision.principal).member("source", revision.source);
     writer.member("bytes", revision.bytes).member("valid", revision.valid).end_object();
+  }
+  writer.end_array();
+}
+
+// What an observation quotes; the text of a source is a memory_get away.
+void write_sources(JsonWriter& writer, const MemoryDetail& detail, std::size_t limit) {
+  if (detail.sources.empty()) return;
+  writer.key("sources").begin_array();
+  for (std::size_t i = 0; i < std::min(limit, detail.sources.size()); ++i) {
+    writer.begin_object().member("id", detail.sources[i].id);
+    MemberWriter(writer, true).strings("quotes", detail.sources[i].quotes);
+    writer.member("valid", detail.sources[i].valid).end_object();
   }
   writer.end_array();
 }
@@ -291,6 +325,7 @@ void write_labels(MemberWriter& members, JsonWriter& writer, const FoundMemory& 
   members.time("mentioned_at", memory.mentioned_at);
   members.text("chunk_id", memory.chunk_id);
   members.strings("source_fact_ids", memory.source_fact_ids);
+  members.text("trend", memory.trend);
   members.text("trust", memory.trust);
   writer.member("valid", memory.valid);
   members.text("superseded_by", memory.superseded_by);
@@ -301,6 +336,7 @@ void write_memory(JsonWriter& writer, const MemoryDetail& detail, const DetailFo
   writer.key("memory").begin_object();
   MemberWriter members(writer, form.nulls);
   write_labels(members, writer, detail.memory);
+  write_sources(writer, detail, form.sources);
   members.time("invalidated_at", detail.invalidated_at);
   members.time("expires_at", detail.expires_at);
   writer.member("revision", detail.revision);
@@ -331,7 +367,7 @@ void write_found_memory(JsonWriter& writer, const FoundMemory& found, bool full)
 void write_search_members(JsonWriter& writer, const SearchResult& result, bool full,
                           std::uint64_t cut_by_size) {
   if (full || !result.chunks.empty()) write_chunks(writer, result);
-  if (full) writer.key("source_facts").begin_object().end_object();
+  if (full || !result.source_facts.empty()) write_source_facts(writer, result);
   if (full || !result.entities.empty()) write_entities(writer, result, full);
   write_arms(writer, result, full);
   writer.member("tokens", result.tokens);

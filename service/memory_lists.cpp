@@ -1,8 +1,8 @@
 // Lists and numbers of a bank's memories, documents and tags, and the banks themselves.
 #include <algorithm>
-#include <charconv>
 
 #include "base/error.h"
+#include "service/memory_scan.h"
 #include "service/memory_words.h"
 #include "service/project.h"
 #include "vault/documents.h"
@@ -10,45 +10,9 @@
 namespace strongroom::service {
 namespace {
 
-constexpr const char* kNarrowed = "The policy may leave some out of this list.";
-
-// Said whenever the policy could leave something out: were it said only when it does, the note
-// would tell what there is.
-void note_narrowed(const MemoryService::State& state, std::string_view tool,
-                   const std::string& bank, std::vector<std::string>& notes) {
-  if (state.policy.narrows_listing(state.request(tool, bank))) notes.push_back(kNarrowed);
-}
-
-// A cursor is the last memory of a page behind a version letter.
-std::string encode_cursor(vault::RecordId last) {
-  return "m" + std::to_string(last);
-}
-
-vault::RecordId decode_cursor(const std::string& cursor) {
-  vault::RecordId last = 0;
-  const char* const end = cursor.data() + cursor.size();
-  if (!cursor.empty() && cursor.front() == 'm') {
-    const auto [at, error] = std::from_chars(cursor.data() + 1, end, last);
-    if (error == std::errc() && at == end && last > 0) return last;
-  }
-  throw Error::invalid("cursor", "is not one that an earlier page gave");
-}
-
 bool has_type(const std::vector<MemoryType>& types, vault::MemoryType type) {
   return types.empty() ||
          std::find(types.begin(), types.end(), static_cast<MemoryType>(type)) != types.end();
-}
-
-// The newest revision of each memory, newest memory first; false stops.
-void for_each_newest_first(vault::BankRead& view, vault::RecordId below,
-                           const std::function<bool(const vault::Memory&)>& visit) {
-  SecretBytes plain;
-  for (vault::RecordId id = std::min(below, view.head().next_record_id) - 1; id > 0; --id) {
-    const auto row = view.txn().get(vault::Table::records, vault::IntegerKey(id).view());
-    if (!row || vault::read_envelope(*row).kind != vault::Kind::memory) continue;
-    const auto found = vault::find_memory(view, id, plain);
-    if (found && found->memory && !visit(*found->memory)) return;
-  }
 }
 
 ListedMemory listed(const vault::Memory& memory, std::vector<std::string> tags,
@@ -73,7 +37,7 @@ ListMemoriesResult MemoryService::list_memories(const ListMemoriesRequest& reque
   if (request.limit > kMaxListLimit) throw Error::invalid("limit", "must be from 1 to 1000");
   check_tag_list(request.tags, "tags");
   const vault::RecordId below =
-      request.cursor.empty() ? ~vault::RecordId{0} : decode_cursor(request.cursor);
+      request.cursor.empty() ? ~vault::RecordId{0} : read_memory_cursor(request.cursor);
   State& state = *state_;
   return state.call(tool::kListMemories, [&]() -> ListMemoriesResult {
     const Banks banks = state.resolve(request.bank);
@@ -94,7 +58,7 @@ ListMemoriesResult MemoryService::list_memories(const ListMemoriesRequest& reque
         return true;
       }
       if (request.limit != 0 && result.memories.size() == request.limit) {
-        result.cursor = encode_cursor(last);
+        result.cursor = memory_cursor(last);
         return false;
       }
       last = memory.first;
@@ -132,23 +96,6 @@ ListDocumentsResult MemoryService::list_documents(const std::string& bank_name) 
 
 // ---- what the index counts
 
-namespace {
-
-// Current memories by what they have in the index; no record is opened.
-template <class Visit>
-void for_each_current(recall::IndexView& view, TimeMs now, const Visit& visit) {
-  for (recall::Row row = 1; row < view.row_end(); ++row) {
-    if (!view.live(row)) continue;
-    const recall::RowAttributes attributes = view.attributes(row);
-    // A memory is counted by its first passage.
-    if (attributes.passage != 0) continue;
-    if (attributes.timed && view.times(row).expires <= now) continue;
-    visit(attributes);
-  }
-}
-
-}  // namespace
-
 ListTagsResult MemoryService::list_tags(const std::string& bank_name) {
   State& state = *state_;
   return state.call(tool::kListTags, [&]() -> ListTagsResult {
@@ -162,8 +109,9 @@ ListTagsResult MemoryService::list_tags(const std::string& bank_name) {
     vault::BankRead read = bank->read();
     recall::IndexView view(state.index(bank), read);
     std::vector<std::uint64_t> of_set(view.tag_set_count() + 1);
-    for_each_current(view, state.last_call,
-                     [&](const recall::RowAttributes& row) { ++of_set.at(row.tag_set); });
+    for_each_current(view, state.last_call, [&](recall::Row, const recall::RowAttributes& row) {
+      ++of_set.at(row.tag_set);
+    });
     std::map<std::string, std::uint64_t> counts;
     for (std::size_t set = 1; set < of_set.size(); ++set) {
       if (of_set[set] == 0) continue;
@@ -229,7 +177,7 @@ MemoryBankStats MemoryService::bank_stats(const std::string& bank_name) {
     } else {
       fill_counts(read.head(), view, stats);
     }
-    for_each_current(view, state.last_call, [&](const recall::RowAttributes& row) {
+    for_each_current(view, state.last_call, [&](recall::Row, const recall::RowAttributes& row) {
       if (hides &&
           !state.decide(tool::kSearch, bank->name(), view.tag_set(row.tag_set)).permitted) {
         return;

@@ -15,6 +15,7 @@
 
 #include "base/time.h"
 #include "base/wipe.h"
+#include "service/consolidation.h"
 #include "service/key_source.h"
 #include "service/memories.h"
 #include "service/project.h"
@@ -161,10 +162,10 @@ struct ProjectContext {
   std::vector<ContextMemory> context_memories;  // importance >= .9 first, then newest; cut likewise
   std::uint64_t memories_cut = 0;
   std::vector<std::string> arms;  // of recall, that can run
-  std::vector<std::string> may;  // tools the policy permits here
-  std::string vault;             // "open", "locked", "no_vault"
-  std::string unlock_hint;       // how to unlock; empty when open
-  std::string anchor;            // "ok", "new", "off", "unavailable"
+  std::vector<std::string> may;   // tools the policy permits here
+  std::string vault;              // "open", "locked", "no_vault"
+  std::string unlock_hint;        // how to unlock; empty when open
+  std::string anchor;             // "ok", "new", "off", "unavailable"
   std::uint64_t erase_pending = 0;
   std::vector<std::string> notes;
 };
@@ -195,10 +196,19 @@ class MemoryService {
   RetainResult retain(const RetainRequest& request);
   /// Throws invalid for an empty query or one over 500 tokens.
   SearchResult search(const SearchRequest& request);
+  /// What a question finds, ordered for a reader who draws conclusions; no model is asked. Throws
+  /// as search(); invalid when query and context together have over 500 tokens.
+  ReflectResult reflect(const ReflectRequest& request);
   /// Throws not_found ("No memory found with id ...").
   EditResult edit_memory(const EditRequest& request);
   MemoryDetail get_memory(const GetMemoryRequest& request);
   LinkResult link_memories(const LinkRequest& request);
+  /// Throws invalid for a quote that its memory does not have, not_found for an unknown memory.
+  ObserveResult observe(const ObserveRequest& request);
+  ReviewResult review(const ReviewRequest& request);
+  CandidatesResult consolidation_candidates(const CandidatesRequest& request);
+  /// Reads every memory of the bank at the first call after a change.
+  ListEntitiesResult list_entities(const ListEntitiesRequest& request);
   ListMemoriesResult list_memories(const ListMemoriesRequest& request);
   ListDocumentsResult list_documents(const std::string& bank);
   ListTagsResult list_tags(const std::string& bank);

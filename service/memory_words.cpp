@@ -1,6 +1,7 @@
 #include "service/memory_words.h"
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -45,6 +46,10 @@ std::optional<TagMatch> parse_tag_match(std::string_view word) noexcept {
   if (word == "all_strict") return TagMatch::all_strict;
   if (word == "exact") return TagMatch::exact;
   return std::nullopt;
+}
+
+bool known_arm(std::string_view name) noexcept {
+  return name == "keyword" || name == "semantic" || name == "temporal" || name == "graph";
 }
 
 std::string_view trust_name(vault::Trust trust) noexcept {
@@ -260,6 +265,26 @@ std::shared_ptr<vault::Bank> open_for_listing(MemoryService::State& state, const
   auto bank = state.open(banks.write);
   if (!bank && !banks.may_create) state.throw_unknown_bank(banks.write);
   return bank;
+}
+
+void note_narrowed(const MemoryService::State& state, std::string_view tool,
+                   const std::string& bank, std::vector<std::string>& notes) {
+  if (!state.policy.narrows_listing(state.request(tool, bank))) return;
+  notes.emplace_back("The policy may leave some out of this list.");
+}
+
+std::string memory_cursor(vault::RecordId last) {
+  return "m" + std::to_string(last);
+}
+
+vault::RecordId read_memory_cursor(const std::string& cursor) {
+  vault::RecordId last = 0;
+  const char* const end = cursor.data() + cursor.size();
+  if (!cursor.empty() && cursor.front() == 'm') {
+    const auto [at, error] = std::from_chars(cursor.data() + 1, end, last);
+    if (error == std::errc() && at == end && last > 0) return last;
+  }
+  throw Error::invalid("cursor", "is not one that an earlier page gave");
 }
 
 const policy::Decision& TagDecisions::decide(const std::vector<std::string>& tags) {

@@ -71,6 +71,16 @@ Located locate(MemoryService::State& state, const std::string& id, const std::st
 std::shared_ptr<vault::Bank> open_for_listing(MemoryService::State& state, const Banks& banks,
                                               std::string_view tool, policy::Decision& scope);
 
+/// Notes that the policy could leave something out of a list: always when it could, since a note
+/// that is there only when it does would tell what there is.
+void note_narrowed(const MemoryService::State& state, std::string_view tool,
+                   const std::string& bank, std::vector<std::string>& notes);
+
+/// The cursor of a list of memories: the last one of a page behind a version letter. Reading it
+/// throws invalid.
+std::string memory_cursor(vault::RecordId last);
+vault::RecordId read_memory_cursor(const std::string& cursor);
+
 /// One decision a set of tags: memories in a row mostly have the same.
 class TagDecisions {
  public:

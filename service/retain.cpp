@@ -92,13 +92,16 @@ void Retain::store_single(std::size_t i) {
 void Retain::store_memory(std::size_t i) {
   const RetainItem& item = items_[i];
   std::string normalized = recall::normalized(item.content);
-  if (const auto original = find_original(item.content, normalized)) {
+  if (const auto original = find_original(changes_, decisions_, item.content, normalized)) {
     set_duplicate(i, *original);
   } else {
+    std::vector<vault::RecordId> similar;
+    if (items_.size() <= kNearDuplicateItems) similar = find_similar(item.content, normalized);
     vault::MemoryDraft draft = draft_of(item);
     draft.text = item.content;
     const MemoryChanges::Added added = changes_.add(draft, 0, normalized);
     set_stored(i, added.id, 1);
+    if (!similar.empty()) link_similar(i, added.id, similar);
   }
   wipe(normalized);
 }
@@ -136,15 +139,18 @@ vault::Memory open_row(vault::BankRead& bank, recall::Row row,
   return memory;
 }
 
-std::optional<vault::RecordId> Retain::find_original(std::string_view text,
-                                                     std::string_view normalized) {
+std::optional<vault::RecordId> find_original(MemoryChanges& changes, TagDecisions& decisions,
+                                             std::string_view text, std::string_view normalized,
+                                             std::optional<vault::RecordId> except) {
   if (normalized.empty()) return std::nullopt;
-  for (const recall::Row row : changes_.rows().find_fingerprint(normalized)) {
-    const recall::RowAttributes attributes = changes_.rows().attributes(row);
+  SecretBytes plain;
+  for (const recall::Row row : changes.rows().find_fingerprint(normalized)) {
+    const recall::RowAttributes attributes = changes.rows().attributes(row);
     if (attributes.closed || attributes.dead) continue;
-    if (attributes.timed && changes_.rows().times(row).expires <= changes_.now()) continue;
-    const vault::Memory memory = open_row(changes_.bank(), row, attributes, plain_);
-    if (!memory.current(changes_.now()) || !may_touch(memory)) continue;
+    if (attributes.timed && changes.rows().times(row).expires <= changes.now()) continue;
+    const vault::Memory memory = open_row(changes.bank(), row, attributes, plain);
+    if (memory.first == except || !memory.current(changes.now())) continue;
+    if (!decisions.permits(memory.tags())) continue;
     if (memory.text == text || recall::normalized(memory.text) == normalized) return memory.first;
   }
   return std::nullopt;
@@ -178,7 +184,7 @@ bool Retain::judge_recall_output(std::size_t i, const std::vector<std::string_vi
   std::size_t known = 0;
   for (const std::string_view bullet : bullets) {
     std::string normalized = recall::normalized(bullet);
-    auto original = find_original(bullet, normalized);
+    auto original = find_original(changes_, decisions_, bullet, normalized);
     if (!original) original = find_named(bullet, normalized);
     wipe(normalized);
     if (!original) continue;

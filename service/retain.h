@@ -22,6 +22,10 @@ struct Rejection {
 };
 using Rejections = std::vector<std::optional<Rejection>>;  // one an item
 
+/// A call of more items than this is an import, for which no memories are looked up that say nearly
+/// the same.
+inline constexpr std::size_t kNearDuplicateItems = 32;
+
 /// Throws invalid or too_large, naming items[i].field, unless every item is well formed.
 void check_retain(const RetainRequest& request);
 /// The items that hold a credential.
@@ -30,6 +34,12 @@ Rejections find_credentials(const RetainRequest& request);
 /// The memory that a row leads to. Throws corrupt unless that leads to the row as well.
 vault::Memory open_row(vault::BankRead& bank, recall::Row row,
                        const recall::RowAttributes& attributes, SecretBytes& plain);
+
+/// The first current memory of the bank with this text that `decisions` permit, and that is not
+/// `except`. What the policy keeps from a principal must not show through a repeat.
+std::optional<vault::RecordId> find_original(MemoryChanges& changes, TagDecisions& decisions,
+                                             std::string_view text, std::string_view normalized,
+                                             std::optional<vault::RecordId> except = std::nullopt);
 
 class Retain {
  public:
@@ -52,8 +62,6 @@ class Retain {
   void store_single(std::size_t i);
   void store_memory(std::size_t i);
   bool judge_recall_output(std::size_t i, const std::vector<std::string_view>& bullets);
-  /// The first current memory of the bank with this text.
-  std::optional<vault::RecordId> find_original(std::string_view text, std::string_view normalized);
   std::optional<vault::RecordId> find_named(std::string_view bullet, std::string_view normalized);
   vault::MemoryDraft draft_of(const RetainItem& item) const;
   void log(const RetainResult& result);
@@ -63,6 +71,12 @@ class Retain {
   std::string public_id(vault::RecordId first) const;
   /// What the policy keeps from this principal must not show through a repeat.
   bool may_touch(const vault::Memory& memory) { return decisions_.permits(memory.tags()); }
+
+  // ---- retain_similar.cpp
+  /// Current memories of the bank that say nearly the same.
+  std::vector<vault::RecordId> find_similar(std::string_view text, std::string_view normalized);
+  void link_similar(std::size_t i, vault::RecordId memory,
+                    const std::vector<vault::RecordId>& similar);
 
   // ---- retain_document.cpp
   /// Items of one document, of those that are not rejected.

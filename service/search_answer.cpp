@@ -7,6 +7,7 @@
 #include "recall/splitter.h"
 #include "recall/tokens.h"
 #include "service/memory_words.h"
+#include "service/observations.h"
 
 namespace strongroom::service {
 namespace {
@@ -61,14 +62,23 @@ class Answer {
       banks_[ranked[i].bank]->shown.push_back({first_, found.text.size()});
       result_.results.push_back(std::move(found));
     }
+    add_source_facts();
     add_entities();
   }
 
   void add_trace(const std::vector<Ranked>& ranked) {
     SearchTrace trace;
+    const TimeMs asked =
+        request_.query_timestamp.value_or(request_.as_of.value_or(state_.last_call));
+    for (const recall::TimeExpression& time : recall::query_times(request_.query, asked).spans) {
+      trace.times.push_back(
+          {request_.query.substr(time.begin, time.end - time.begin), recall::describe(time)});
+    }
     for (const auto& bank : banks_) {
       const recall::SearchOutcome& outcome = bank->outcome;
       trace.timings_us.emplace_back("keyword", outcome.lexical_ns / 1000);
+      trace.timings_us.emplace_back("semantic", outcome.semantic_ns / 1000);
+      trace.timings_us.emplace_back("temporal", outcome.temporal_ns / 1000);
       trace.timings_us.emplace_back("graph", outcome.structure_ns / 1000);
       for (const std::string& name : outcome.speakers_named) trace.speakers.push_back(name);
       if (bank->narrowed) {
@@ -88,6 +98,8 @@ class Answer {
       const vault::Memory memory = vault::open_memory(bank.read, ranked[i].hit.record, plain);
       const std::string id = vault::memory_id(bank.bank->tag(), memory.first);
       trace.keyword.push_back({id, ranked[i].hit.keyword});
+      trace.semantic.push_back({id, ranked[i].hit.semantic});
+      trace.temporal.push_back({id, ranked[i].hit.temporal});
       trace.graph.push_back({id, ranked[i].hit.graph});
       trace.final.push_back({id, ranked[i].hit.final});
     }
@@ -95,6 +107,8 @@ class Answer {
       return a.value > b.value;
     };
     std::stable_sort(trace.keyword.begin(), trace.keyword.end(), by_value);
+    std::stable_sort(trace.semantic.begin(), trace.semantic.end(), by_value);
+    std::stable_sort(trace.temporal.begin(), trace.temporal.end(), by_value);
     std::stable_sort(trace.graph.begin(), trace.graph.end(), by_value);
     result_.trace = std::move(trace);
   }
@@ -113,6 +127,8 @@ class Answer {
     set_validity(bank, memory, hit, found);
     if (memory.rows > 1) set_window(memory, hit, found);
     set_scores(hit, found);
+    // What its sources have become since was not known then.
+    if (!request_.as_of) SourceReader(state_, bank.read, bank.tool).describe(memory, found);
     return found;
   }
 
@@ -150,6 +166,8 @@ class Answer {
     };
     found.score = shown_score(hit.final);
     if (ran("keyword")) found.keyword = hit.keyword;
+    if (ran("semantic")) found.semantic = hit.semantic;
+    if (ran("temporal")) found.temporal = hit.temporal;
     if (ran("graph")) found.graph = hit.graph;
     found.prior = {hit.similarity,  hit.prior.weight, hit.prior.recency,
                    hit.prior.scope, hit.prior.access, hit.prior.type};
@@ -180,28 +198,75 @@ class Answer {
     return result_.chunks.back().text.size();
   }
 
+  // What the observations that are shown rest on, each once, up to so many tokens.
+  void add_source_facts() {
+    std::uint64_t left = request_.include_source_facts.value_or(0);
+    std::unordered_set<std::string> seen;
+    for (const FoundMemory& found : result_.results) {
+      if (left == 0) return;
+      if (found.source_fact_ids.empty()) continue;
+      SearchedBank& bank = bank_of(found);
+      const auto id = vault::parse_memory_id(found.id);
+      const auto stored = vault::find_memory(bank.read, id->first, plain_);
+      if (!stored || !stored->memory) continue;
+      const vault::Memory observation = *stored->memory;
+      for (FoundSource& source : SourceReader(state_, bank.read, bank.tool).sources(observation)) {
+        if (left == 0 || !seen.insert(source.id).second) continue;
+        left -= shorten(source, left);
+        bank.shown.push_back({vault::parse_memory_id(source.id)->first, source.text.size()});
+        result_.source_facts.push_back(std::move(source));
+      }
+    }
+  }
+
+  // The tokens that it takes, at most `most`.
+  static std::uint64_t shorten(FoundSource& source, std::uint64_t most) {
+    const std::uint64_t tokens = recall::count_tokens(source.text);
+    if (tokens <= most) return tokens;
+    source.text = std::string(token_prefix(source.text, most));
+    source.truncated = true;
+    return most;
+  }
+
+  SearchedBank& bank_of(const FoundMemory& found) {
+    return **std::find_if(banks_.begin(), banks_.end(),
+                          [&](const auto& bank) { return bank->bank->name() == found.bank; });
+  }
+
+  // Names that were given with the results, then, if asked for, those that their texts have; result
+  // by result. Reading the texts takes as long as a small search.
   void add_entities() {
     if (!request_.include_entities) return;
     std::uint64_t left = *request_.include_entities;
     std::unordered_set<std::string> seen;
+    // False when it does not fit: the list ends there.
+    const auto add = [&](const std::string& bank, std::string_view name) {
+      const std::string canonical = recall::canonical_entity(name);
+      if (canonical.empty() || !seen.insert(bank + "\n" + canonical).second) return true;
+      const std::uint64_t tokens = recall::count_tokens(name);
+      if (tokens > left) return false;
+      left -= tokens;
+      result_.entities.push_back({entity_id(bank, canonical), std::string(name), {}});
+      return true;
+    };
     for (const FoundMemory& found : result_.results) {
       for (const std::string& name : found.entities) {
-        if (!seen.insert(found.bank + "\n" + name).second) continue;
-        const std::uint64_t tokens = recall::count_tokens(name);
-        if (tokens > left) return;
-        left -= tokens;
-        result_.entities.push_back({entity_id(found.bank, name), name, {}});
+        if (!add(found.bank, name)) return;
+      }
+      if (!request_.find_entities) continue;
+      for (const recall::Entity& entity : state_.entity_finder().find(found.text)) {
+        const std::string_view text = found.text;
+        if (!add(found.bank, text.substr(entity.begin, entity.end - entity.begin))) return;
       }
     }
   }
 
   // Of the bank and the name alone, so that it is the same in every answer; keyed, so that it tells
   // nobody else the name.
-  std::string entity_id(const std::string& bank_name, const std::string& name) const {
+  std::string entity_id(const std::string& bank_name, const std::string& canonical) const {
     for (const auto& bank : banks_) {
       if (bank->bank->name() != bank_name) continue;
-      const crypto::Hash16 hash =
-          bank->bank->name_hash(vault::Kind::entity, recall::normalized(name));
+      const crypto::Hash16 hash = bank->bank->name_hash(vault::Kind::entity, canonical);
       return bank->bank->tag() + "-e" + vault::hex({hash.data(), 6});
     }
     return {};

@@ -24,6 +24,7 @@ struct SearchedBank {
   vault::BankRead read;
   recall::IndexView view;
   recall::SearchOutcome outcome;
+  std::string_view tool = tool::kSearch;  // whose policy and log these are
   std::string rule;
   bool narrowed = false;  // the policy may hide memories of it: counts would tell how many
   std::vector<ShownMemory> shown;

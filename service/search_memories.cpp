@@ -1,4 +1,6 @@
 // recall by a question: which banks, which rows may be seen, ranking, and what is shown.
+#include "service/search_memories.h"
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -35,6 +37,8 @@ void check_share(double value, const char* field) {
   if (!(value >= 0 && value <= 1)) throw Error::invalid(field, "must be from 0 to 1");
 }
 
+}  // namespace
+
 void check_search(const SearchRequest& request) {
   if (!valid_utf8(request.query)) throw Error::invalid("query", "is not valid UTF-8");
   if (request.query.find_first_not_of(" \t\r\n") == std::string::npos) {
@@ -51,11 +55,7 @@ void check_search(const SearchRequest& request) {
   check_share(request.min_score, "min_score");
   if (request.min_scores.keyword) check_share(*request.min_scores.keyword, "min_scores.keyword");
   if (request.min_scores.final) check_share(*request.min_scores.final, "min_scores.final");
-  if (request.min_scores.semantic) {
-    throw Error(
-        Code::unsupported,
-        "Unsupported: min_scores.semantic needs vectors, which this release does not have.");
-  }
+  if (request.min_scores.semantic) check_share(*request.min_scores.semantic, "min_scores.semantic");
   if (request.window_start && request.window_end && *request.window_start > *request.window_end) {
     throw Error::invalid("temporal_window", "ends before it starts");
   }
@@ -65,11 +65,13 @@ void check_search(const SearchRequest& request) {
     throw Error::invalid("tags", "has more than 10000 tags, groups included");
   }
   for (const std::string& arm : request.arms) {
-    if (arm != "keyword" && arm != "graph") {
-      throw Error::invalid("arms", "knows keyword and graph in this release");
+    if (!known_arm(arm)) {
+      throw Error::invalid("arms", "knows keyword, semantic, temporal and graph");
     }
   }
 }
+
+namespace {
 
 bool group_passes(const TagGroup& group, const std::vector<std::string>& tags) {
   const auto passes = [&](const TagGroup& part) { return group_passes(part, tags); };
@@ -103,8 +105,8 @@ void append_findable(const vault::Memory& memory, SecretBytes& out) {
 
 class Search {
  public:
-  Search(MemoryService::State& state, const SearchRequest& request)
-      : state_(state), request_(request) {}
+  Search(MemoryService::State& state, const SearchRequest& request, std::string_view tool)
+      : state_(state), request_(request), tool_(tool) {}
 
   SearchResult run() {
     const Banks banks = find_banks();
@@ -117,8 +119,35 @@ class Search {
     apply_scores();
     build_answer(state_, request_, searched_, ranked_, result_);
     report_arms();
-    log_reads();
     return std::move(result_);
+  }
+
+  void report_temporal() {
+    ArmReport arm;
+    arm.name = "temporal";
+    arm.state = arm_runs("temporal") ? "ran" : "off";
+    for (const auto& searched : searched_) {
+      arm.candidates += searched->outcome.in_time;
+      arm.cut = arm.cut || searched->outcome.time_cut;
+    }
+    if (arm.cut) {
+      arm.reason =
+          "Of older memories only those that the other arms found were looked at for "
+          "their time.";
+    }
+    result_.arms.push_back(std::move(arm));
+  }
+
+  // Which memories were read, by whom; with nothing found, that something was asked.
+  void log_reads() const {
+    for (std::size_t i = 0; i < searched_.size(); ++i) {
+      bool any = false;
+      for (const ShownMemory& shown : searched_[i]->shown) {
+        state_.log_read(searched_[i]->bank, tool_, searched_[i]->rule, shown.first, shown.bytes);
+        any = true;
+      }
+      if (!any) state_.log_read(searched_[i]->bank, tool_, searched_[i]->rule, 0, 0);
+    }
   }
 
  private:
@@ -143,10 +172,10 @@ class Search {
 
   void search_bank(const Banks& banks, std::size_t i) {
     const std::string& name = banks.read[i];
-    const policy::Request asked = state_.request(tool::kSearch, name);
+    const policy::Request asked = state_.request(tool_, name);
     const policy::Decision scope = state_.policy.decide_scope(asked);
     if (!scope.permitted) {
-      if (i == 0) state_.deny(name, tool::kSearch, scope);
+      if (i == 0) state_.deny(name, tool_, scope);
       result_.notes.push_back("The bank " + json_quoted(name) + " may not be read here.");
       return;
     }
@@ -160,6 +189,7 @@ class Search {
     }
     result_.banks.push_back(name);
     SearchedBank& searched = *searched_.emplace_back(std::make_unique<SearchedBank>(state_, bank));
+    searched.tool = tool_;
     searched.rule = scope.rule;
     searched.narrowed = state_.policy.narrows_memories(asked);
     recall::SearchQuery query;
@@ -168,7 +198,10 @@ class Search {
     query.candidates = candidates(request_);
     query.lexical = arm_runs("keyword");
     query.structure = arm_runs("graph");
+    if (arm_runs("semantic")) query.vector = query_vector();
     query.query_time = request_.query_timestamp.value_or(request_.as_of.value_or(state_.last_call));
+    query.temporal = arm_runs("temporal");
+    query.times = recall::query_times(request_.query, query.query_time).spans;
     query.scope_prior = banks.read.size() > 1 && i == 0 ? kProjectPrior : 1.0;
     query.prefer_observations = request_.prefer_observations;
     query.text_of = [&](vault::RecordId record, SecretBytes& out) {
@@ -181,6 +214,17 @@ class Search {
     }
   }
 
+  // Made once, whatever the number of banks; none when the query says nothing to the model.
+  std::optional<recall::QueryVector> query_vector() {
+    recall::Embedder& model = state_.embedder();
+    if (!embedded_) {
+      model.embed(request_.query, recall::Side::query, embedding_);
+      embedded_ = true;
+    }
+    if (embedding_.empty()) return std::nullopt;
+    return recall::QueryVector{model.model_id(), &embedding_, model.curve()};
+  }
+
   // A row that was closed has the tags of its time; the policy also looks at those of today.
   void hide_older(SearchedBank& searched) {
     SecretBytes plain;
@@ -189,7 +233,7 @@ class Search {
       const vault::RecordId first = vault::open_memory(searched.read, hit.record, plain).first;
       const auto newest = vault::find_memory(searched.read, first, plain);
       return !newest || !newest->memory ||
-             !state_.decide(tool::kSearch, searched.bank->name(), newest->memory->tags()).permitted;
+             !state_.decide(tool_, searched.bank->name(), newest->memory->tags()).permitted;
     });
   }
 
@@ -212,7 +256,7 @@ class Search {
                          !request_.tag_groups.empty();
     if (by_policy || by_tags) {
       filter.tags = [this, bank, by_policy](const std::vector<std::string>& tags) {
-        if (by_policy && !state_.decide(tool::kSearch, bank, tags).permitted) return false;
+        if (by_policy && !state_.decide(tool_, bank, tags).permitted) return false;
         return tags_match(tags, request_.tags, request_.tags_match) &&
                std::all_of(request_.tag_groups.begin(), request_.tag_groups.end(),
                            [&](const TagGroup& group) { return group_passes(group, tags); });
@@ -234,7 +278,8 @@ class Search {
     const double end = request_.min_score > 0 ? best * kFallOff : 0;
     std::erase_if(ranked_, [&](const Ranked& ranked) {
       return shown_score(ranked.hit.final) < floor || ranked.hit.final < end ||
-             ranked.hit.keyword < request_.min_scores.keyword.value_or(0);
+             ranked.hit.keyword < request_.min_scores.keyword.value_or(0) ||
+             ranked.hit.semantic < request_.min_scores.semantic.value_or(0);
     });
     result_.abstained = ranked_.empty() && request_.min_score > 0;
   }
@@ -258,9 +303,8 @@ class Search {
       }
       result_.arms.push_back(std::move(arm));
     }
-    for (const char* const name : {"semantic", "temporal"}) {
-      result_.arms.push_back({name, "unavailable", "Not in this release.", 0, false});
-    }
+    report_semantic();
+    report_temporal();
     const bool words = std::any_of(searched_.begin(), searched_.end(), [](const auto& searched) {
       return searched->outcome.attainable > 0;
     });
@@ -270,33 +314,57 @@ class Search {
     }
   }
 
-  // Which memories were read, by whom; with nothing found, that something was asked.
-  void log_reads() {
-    for (std::size_t i = 0; i < searched_.size(); ++i) {
-      bool any = false;
-      for (const ShownMemory& shown : searched_[i]->shown) {
-        state_.log_read(searched_[i]->bank, tool::kSearch, searched_[i]->rule, shown.first,
-                        shown.bytes);
-        any = true;
-      }
-      if (!any) state_.log_read(searched_[i]->bank, tool::kSearch, searched_[i]->rule, 0, 0);
+  void report_semantic() {
+    ArmReport arm;
+    arm.name = "semantic";
+    arm.state = arm_runs("semantic") ? "ran" : "off";
+    std::uint64_t behind = 0;
+    bool missing = false;
+    for (const auto& searched : searched_) {
+      arm.candidates += searched->outcome.near;
+      behind += searched->outcome.behind;
+      missing = missing || (!searched->outcome.compared && searched->view.live_rows() > 0);
     }
+    if (arm.state == "ran") {
+      arm.model = state_.embedder().model_id();
+      if (embedding_.empty()) {
+        arm.reason = "The query has no word that the model knows.";
+      } else if (missing || behind > 0) {
+        arm.state = missing ? "unavailable" : "behind";
+        arm.reason = missing ? "A bank has no vectors of this model yet."
+                             : std::to_string(behind) + " passages have no vector yet.";
+      }
+    }
+    result_.arms.push_back(std::move(arm));
   }
 
   MemoryService::State& state_;
   const SearchRequest& request_;
+  std::string_view tool_;  // whose policy and log these are
   SearchResult result_;
   std::vector<std::unique_ptr<SearchedBank>> searched_;
   std::vector<Ranked> ranked_;
   SecretBytes plain_;
+  recall::Embedding embedding_;
+  bool embedded_ = false;
 };
 
 }  // namespace
 
+SearchResult search_unlogged(MemoryService::State& state, const SearchRequest& request,
+                             std::string_view tool) {
+  return Search(state, request, tool).run();
+}
+
 SearchResult MemoryService::search(const SearchRequest& request) {
   check_search(request);
   State& state = *state_;
-  return state.call(tool::kSearch, [&] { return Search(state, request).run(); });
+  return state.call(tool::kSearch, [&] {
+    Search search(state, request, tool::kSearch);
+    SearchResult result = search.run();
+    search.log_reads();
+    return result;
+  });
 }
 
 }  // namespace strongroom::service

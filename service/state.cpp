@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "recall/builtin_model.h"
 #include "service/unlocker.h"
 
 namespace strongroom::service {
@@ -85,6 +86,7 @@ void MemoryService::State::close_vault() {
   root_reads = 0;
   project_banks.reset();
   lists.clear();
+  entities.clear();
   indexes.clear();
   policy = policy::Policy::deny_all("the vault is not open");
   vault.reset();
@@ -111,6 +113,16 @@ recall::Index& MemoryService::State::index(const std::shared_ptr<vault::Bank>& b
     indexes.erase(oldest);
   }
   return *found.index;
+}
+
+recall::Embedder& MemoryService::State::embedder() {
+  if (!builtin_embedder) builtin_embedder = recall::make_builtin_embedder();
+  return *builtin_embedder;
+}
+
+recall::EntityFinder& MemoryService::State::entity_finder() {
+  if (!finder) finder.emplace();
+  return *finder;
 }
 
 policy::Decision MemoryService::State::decide(std::string_view tool, const std::string& bank,

@@ -13,6 +13,8 @@
 #include "base/error.h"
 #include "policy/policy.h"
 #include "recall/analyzer.h"
+#include "recall/embedder.h"
+#include "recall/entities.h"
 #include "recall/index.h"
 #include "service/memory_service.h"
 #include "vault/entries.h"
@@ -23,13 +25,16 @@ namespace strongroom::service {
 namespace tool {
 inline constexpr std::string_view kRemember = "agent_remember", kRecall = "agent_recall",
                                   kForget = "agent_forget", kContext = "get_project_context",
-                                  kRetain = "retain", kSearch = "recall", kEdit = "memory_edit",
-                                  kGet = "memory_get", kLink = "memory_link",
+                                  kRetain = "retain", kSearch = "recall", kReflect = "reflect",
+                                  kEdit = "memory_edit", kGet = "memory_get", kLink = "memory_link",
                                   kListMemories = "list_memories",
                                   kListDocuments = "list_documents",
                                   kDeleteDocument = "delete_document", kListTags = "list_tags",
                                   kListBanks = "list_banks", kCreateBank = "create_bank",
-                                  kBankStats = "bank_stats", kPurge = "purge_memories";
+                                  kBankStats = "bank_stats", kPurge = "purge_memories",
+                                  kObserve = "observe", kReview = "review",
+                                  kCandidates = "consolidation_candidates",
+                                  kListEntities = "list_entities";
 }
 
 /// Banks of a call: where it writes, and where it reads, in order.
@@ -111,6 +116,10 @@ struct MemoryService::State {
   // ---- memories
   /// This process's cache of a bank's index. Lives until the call ends at least.
   recall::Index& index(const std::shared_ptr<vault::Bank>& bank);
+  /// The model that vectors are made with; its tables are built at the first use.
+  recall::Embedder& embedder();
+  /// Finds what a text is about; its tables are built at the first use.
+  recall::EntityFinder& entity_finder();
   /// The policy's decision for memories with these tags (none: an untagged one).
   policy::Decision decide(std::string_view tool, const std::string& bank,
                           const std::vector<std::string>& tags) const;
@@ -164,6 +173,15 @@ struct MemoryService::State {
     std::vector<vault::EntryLine> lines;
   };
   std::map<vault::BankId, CachedList> lists;
+  /// What the memories of a bank are about, as this principal may see them.
+  struct CachedEntities {
+    std::vector<vault::BankHead::RowSet> rows;  // as they were when it was made
+    std::uint64_t root_reads = 0;               // and the policy
+    TimeMs until = 0;                           // when the first of them expires
+    std::vector<ListedEntity> entities;         // most memories first, then by name
+    bool cut = false;
+  };
+  std::map<vault::BankId, CachedEntities> entities;
   struct CachedIndex {
     std::unique_ptr<recall::Index> index;
     std::uint64_t used = 0;
@@ -171,6 +189,8 @@ struct MemoryService::State {
   std::map<vault::BankId, CachedIndex> indexes;
   std::uint64_t index_uses = 0, index_uses_before = 0;  // before the call under way
   recall::Analyzer analyzer;
+  std::unique_ptr<recall::Embedder> builtin_embedder;
+  std::optional<recall::EntityFinder> finder;
 
   std::optional<Project> project;
   std::optional<Banks> project_banks;  // until the project is looked up again or the vault changes

@@ -11,8 +11,8 @@
 #include "service/admin_state.h"
 #include "service/memory_service.h"
 #include "service/new_secret.h"
-#include "service/verify_index.h"
 #include "service/unlocker.h"
+#include "service/verify_index.h"
 #include "vault/verify.h"
 
 namespace strongroom::service {
@@ -276,12 +276,17 @@ namespace {
 
 // Tools and sources of this release; a principal is a label of the form local:NAME.
 bool exists(const policy::Policy::Named& named) {
-  static constexpr std::string_view kTools[] = {
-      "agent_remember", "agent_recall",  "agent_forget",    "get_project_context",
-      "retain",         "recall",        "memory_edit",     "memory_get",
-      "memory_link",    "list_memories", "list_documents",  "delete_document",
-      "list_tags",      "list_banks",    "create_bank",     "bank_stats",
-      "purge_memories"};
+  static constexpr std::string_view kTools[] = {"agent_remember",  "agent_recall",
+                                                "agent_forget",    "get_project_context",
+                                                "retain",          "recall",
+                                                "reflect",         "memory_edit",
+                                                "memory_get",      "memory_link",
+                                                "list_memories",   "list_documents",
+                                                "delete_document", "list_tags",
+                                                "list_banks",      "create_bank",
+                                                "bank_stats",      "purge_memories",
+                                                "observe",         "review",
+                                                "list_entities",   "consolidation_candidates"};
   static constexpr std::string_view kSources[] = {"cli", "mcp", "library", "import"};
   if (named.member == "principal") return named.name.rfind("local:", 0) == 0;
   if (named.member == "tool") {

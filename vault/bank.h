@@ -50,6 +50,7 @@ class IndexKey {
   std::string_view view() const { return {bytes_, sizeof bytes_}; }
   std::uint64_t place() const { return place_; }
   Kind kind() const { return static_cast<Kind>(bytes_[0]); }
+  std::uint32_t number() const { return static_cast<std::uint32_t>(place_); }
 
  private:
   char bytes_[9];  // big-endian, so that blocks lie in order

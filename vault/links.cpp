@@ -48,6 +48,7 @@ Link decode_link(RecordId id, std::string_view bytes) {
       case 18: link.principal = body.bytes(); break;
       case 32: link.valid_from = body.i64(); break;
       case 34: link.valid_until = body.i64(); break;
+      case 36: link.quotes = decode_list(body.bytes()); break;
       default: body.unknown();
     }
   }
@@ -114,6 +115,7 @@ SecretBytes encode_link(const Link& link) {
   body.field(18, link.principal);
   if (link.valid_from) body.i64(32, *link.valid_from);
   if (link.valid_until) body.i64(34, *link.valid_until);
+  if (!link.quotes.empty()) body.list(36, link.quotes);
   return body.take();
 }
 
@@ -242,6 +244,7 @@ bool put_link(BankWrite& bank, Link& link, TimeMs now) {
     link.id = old->id;
     link.created = old->created;
     link.principal = old->principal;
+    link.quotes = old->quotes;
     if (!same) bank.replace(Kind::link, link.id, encode_link(link).view());
     return false;
   }

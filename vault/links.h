@@ -25,8 +25,10 @@ struct LinkEnd {
 struct Link {
   RecordId id = 0;
   LinkEnd from, to;
-  std::string relation;  // "supersedes", "similar", or the caller's
+  std::string relation;  // "supersedes", "similar", "quotes", or the caller's
   std::optional<TimeMs> valid_from, valid_until;
+  /// What `from` quotes of `to`. Here, so that it goes with either of them.
+  std::vector<std::string> quotes;
   TimeMs created = 0;
   std::string principal;
 };
@@ -48,7 +50,7 @@ std::string link_name(const LinkEnd& from, const LinkEnd& to, std::string_view r
 std::optional<Link> find_link(BankRead& bank, const LinkEnd& from, const LinkEnd& to,
                               std::string_view relation);
 /// Stores a link, or gives the existing one of the same ends and relation the new validity. True
-/// when it is new. `link.id`, `created` and, of an existing link, `principal` are set.
+/// when it is new. `link.id`, `created` and, of an existing link, `principal` and `quotes` are set.
 bool put_link(BankWrite& bank, Link& link, TimeMs now);
 /// False when there is none.
 bool remove_link(BankWrite& bank, const LinkEnd& from, const LinkEnd& to,

@@ -54,6 +54,9 @@ void decode_detail(const BodyReader& body, Memory& memory) {
       break;
     case 58: memory.entities_field = body.bytes(); break;
     case 60: memory.metadata_field = body.bytes(); break;
+    case 62: memory.occurred_found = body.u8() != 0; break;
+    case 64: memory.sources = body.bytes(); break;
+    case 66: memory.refines = body.u64(); break;
     default: body.unknown();
   }
 }
@@ -134,6 +137,12 @@ void write_detail(BodyWriter& body, const MemoryDraft& draft) {
   }
   if (!draft.entities.empty()) body.list(58, draft.entities);
   if (!draft.metadata.empty()) body.pairs(60, draft.metadata);
+  if (draft.occurred_found) body.u8(62, 1);
+  if (!draft.sources.empty()) {
+    body.begin(64, sizeof(RecordId) * draft.sources.size());
+    for (const RecordId source : draft.sources) body.raw(IntegerKey(source).view());
+  }
+  if (draft.refines != 0) body.u64(66, draft.refines);
 }
 
 RecordId append_memory(BankWrite& bank, const Place& place, const MemoryDraft& draft, TimeMs now) {
@@ -189,6 +198,16 @@ NamedMemory open_named(BankRead& bank, RecordId id, RecordId first, SecretBytes&
   found.tombstone = decode_tombstone(record.body);
   if (found.tombstone->first != first) throw_corrupt("a memory's id leads to another memory");
   return found;
+}
+
+std::vector<RecordId> record_ids(std::string_view field) {
+  if (field.size() % sizeof(RecordId) != 0) throw_corrupt("a memory's list of records is cut off");
+  std::vector<RecordId> ids;
+  ids.reserve(field.size() / sizeof(RecordId));
+  for (std::size_t at = 0; at < field.size(); at += sizeof(RecordId)) {
+    ids.push_back(load_le<RecordId>(field, at));
+  }
+  return ids;
 }
 
 // Ids of up to `most` records of kind memory, from `from` on.
@@ -256,13 +275,11 @@ std::vector<std::pair<std::string, std::string>> Memory::metadata() const {
 }
 
 std::vector<RecordId> Memory::older_ids() const {
-  if (older.size() % sizeof(RecordId) != 0) throw_corrupt("a memory's revisions are cut off");
-  std::vector<RecordId> ids;
-  ids.reserve(older.size() / sizeof(RecordId));
-  for (std::size_t at = 0; at < older.size(); at += sizeof(RecordId)) {
-    ids.push_back(load_le<RecordId>(older, at));
-  }
-  return ids;
+  return record_ids(older);
+}
+
+std::vector<RecordId> Memory::source_ids() const {
+  return record_ids(sources);
 }
 
 std::optional<NamedMemory> find_memory(BankRead& bank, RecordId first, SecretBytes& plain) {
@@ -297,6 +314,7 @@ MemoryDraft draft_of(const Memory& memory) {
   draft.mentioned = memory.mentioned;
   draft.occurred_start = memory.occurred_start;
   draft.occurred_end = memory.occurred_end;
+  draft.occurred_found = memory.occurred_found;
   draft.expires = memory.expires;
   draft.invalidated = memory.invalidated;
   draft.restored = memory.restored;
@@ -310,6 +328,8 @@ MemoryDraft draft_of(const Memory& memory) {
   draft.chunk_index = memory.chunk_index;
   draft.row = memory.row;
   draft.rows = memory.rows;
+  draft.refines = memory.refines;
+  draft.sources = memory.source_ids();
   draft.tags = memory.tags();
   draft.entities = memory.entities();
   draft.metadata = memory.metadata();

@@ -53,6 +53,7 @@ struct Memory {
   TimeMs updated = 0;  // of this revision
   TimeMs mentioned = 0;
   std::optional<TimeMs> occurred_start, occurred_end, expires;
+  bool occurred_found = false;        // the occurred span was found in the text, not given
   std::optional<TimeMs> invalidated;  // since when; absent: valid
   std::optional<TimeMs> restored;     // when last
   RecordId superseded_by = 0;         // first id of the memory that replaces it
@@ -63,6 +64,8 @@ struct Memory {
   std::uint32_t chunk_index = 0;  // its part of the document
   std::uint32_t row = 0;          // first row of this revision's text in the index
   std::uint32_t rows = 0;         // passages; an invalidation keeps the rows of the text
+  RecordId refines = 0;           // first id of the observation that this one refines
+  std::string_view sources;       // first ids of the memories that an observation quotes
   std::string_view tags_field, entities_field, metadata_field;  // undecoded lists
   std::string_view principal, tool;
   SourceKind source = SourceKind::unknown;
@@ -74,6 +77,7 @@ struct Memory {
   std::vector<std::string> entities() const;
   std::vector<std::pair<std::string, std::string>> metadata() const;
   std::vector<RecordId> older_ids() const;
+  std::vector<RecordId> source_ids() const;
   bool expired(TimeMs now) const { return expires && *expires <= now; }
   bool current(TimeMs now) const { return !invalidated && !expired(now); }
 };
@@ -103,6 +107,7 @@ struct MemoryDraft {
   double importance = 0.5;
   TimeMs mentioned = 0;
   std::optional<TimeMs> occurred_start, occurred_end, expires;
+  bool occurred_found = false;
   std::optional<TimeMs> invalidated, restored;
   RecordId superseded_by = 0;
   std::string_view context, speaker, source_label;
@@ -111,6 +116,8 @@ struct MemoryDraft {
   RecordId document_first = 0;
   std::uint32_t chunk_index = 0;
   std::uint32_t row = 0, rows = 0;
+  RecordId refines = 0;
+  std::vector<RecordId> sources;
   std::vector<std::string> tags, entities;
   std::vector<std::pair<std::string, std::string>> metadata;
   std::string_view principal, tool;

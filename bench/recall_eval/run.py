@@ -6,6 +6,7 @@
   run.py long                                    a fact at the end of 200 KB
   run.py locomo --data DIR [--out run.jsonl] [--score-py FILE] [--flat] [--option KEY=VALUE ...]
   run.py abstain [--data DIR]                    when to answer and when not
+  run.py fusion [--data DIR]                     all arms against each one alone; exit code 1 when one alone is better
   run.py all --out FILE.json [--data DIR]        everything, for machines
 
 Options of a search, as in the recall tool, are given by --option: --option 'arms=["keyword"]', --option budget=high."""
@@ -368,6 +369,37 @@ class Evaluation:
         print(f"all: off-topic abstains {result['off_topic_abstained']}, real answers {result['real_answered']}")
         return result
 
+    # all arms together against each one
+
+    def fusion(self):
+        """R@10 with all arms and with one; fails when one alone finds more."""
+        runs = {"all arms": {}, "without meaning": {"arms": ["keyword", "temporal", "graph"]}}
+        runs.update({arm: {"arms": [arm]} for arm in ("keyword", "semantic")})
+        runs["without structure"] = {"arms": ["keyword", "semantic", "temporal"]}
+        runs["without time"] = {"arms": ["keyword", "semantic", "graph"]}
+        sets = {}
+        self.load_facts()
+        for which in ("first", "held"):
+            self.o.set = which
+            sets["facts, " + which] = self.questions("facts")
+        if self.o.data:
+            self.load_locomo()
+            sets["LoCoMo"] = [q for q in self.questions("locomo") if q["category"] in REAL and q["evidence"]]
+        result, worse = {}, []
+        for name, queries in sets.items():
+            print(f"{name} ({len(queries)})")
+            result[name] = {}
+            for run, options in runs.items():
+                answers = self.ask(queries, dict(FULL, **options))
+                metrics = grouped(queries, {k: a["ranked"] for k, a in answers.items()}, [])["overall"]
+                result[name][run] = metrics
+                print(f"  {run:18s} {brief({k: metrics[k] for k in ('R@1', 'R@10', 'MRR@10', 'any@10', 'all@10')})}", flush=True)
+                if len(options.get("arms", [])) == 1 and metrics["R@10"] > result[name]["all arms"]["R@10"]:
+                    worse.append(f"{name}: {run} alone finds more")
+        if worse:
+            raise Stop("; ".join(worse))
+        return result
+
     def everything(self):
         start = time.monotonic()
         results = {"facts": self.facts()}
@@ -467,7 +499,7 @@ def long_text(i, fact, size=200 * 1024):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("what", choices=["facts", "unique", "long", "locomo", "abstain", "all"])
+    ap.add_argument("what", choices=["facts", "unique", "long", "locomo", "abstain", "fusion", "all"])
     ap.add_argument("--bin", default=os.path.join(ROOT, "build/release/cli/strongroom"), help="the binary (build/release/cli/strongroom)")
     ap.add_argument("--data", help="folder with LoCoMo's memories.jsonl and queries.jsonl; never copied here")
     ap.add_argument("--score-py", help="LoCoMo's scorer, run over the run file")

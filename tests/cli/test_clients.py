@@ -190,7 +190,7 @@ class Mcp(CliTest):
         before = self.box.fingerprint()
         replies = self.serve(lines=handshake() + request(2, "tools/list", {}),
                              env={"STRONGROOM_KEYFILE": str(self.box.root / "absent")})
-        self.assertEqual(len(replies[1]["result"]["tools"]), 9)
+        self.assertEqual(len(replies[1]["result"]["tools"]), 10)
         self.assertEqual(self.box.fingerprint(), before)
         self.assertEqual(os.listdir(self.box.root / "state"), [])
 

@@ -249,7 +249,7 @@ class CommandLine(CliTest):
         self.fails(USAGE, "gett", "k", error="invalid", text='the nearest is "get"')
         self.fails(USAGE, "policy", "shw", error="invalid", text='the nearest is "show"')
         self.fails(USAGE, "get", "k", "--jsn", error="invalid", text='the nearest is "--json"')
-        for later in ("grant", "unlock", "reflect", "backup", "serve", "undo"):
+        for later in ("grant", "unlock", "lock", "backup", "serve", "undo"):
             self.fails(USAGE, later, error="invalid", text="is unknown")
 
     def test_values_in_the_wrong_place_are_not_repeated(self):

@@ -106,6 +106,22 @@ class Retain(MemoriesTest):
         self.assertEqual((again["status"], again["id"]), ("duplicate", first["id"]))
         self.assertEqual(len(json_lines(self.ok("memories", "--json"))), 1)
 
+    def test_nearly_the_same(self):
+        # Long enough to be noticed with any key.
+        text = " ".join(f"word{n}" for n in range(60))
+        first = self.retain(text)
+        self.assertNotIn("reason", first)
+        line = self.ok("retain", f"{text} more").decode()
+        self.assertRegex(line, rf"^1 memory stored: \S+, similar to {first['id']}\n$")
+        second = line.split()[3].rstrip(",")
+        for memory in (first["id"], second):
+            links = self.show(memory)["links"]
+            self.assertEqual([(link["from"], link["to"], link["relation"]) for link in links],
+                             [(second, first["id"], "similar")])
+        third = self.retain(f"{text} more again")
+        self.assertEqual((third["status"], third["reason"]), ("stored", f"similar to {second}"))
+        self.ok("verify")
+
     def test_operation_id(self):
         first = self.retain("one", "--operation-id", "op")
         again = self.retain("one", "--operation-id", "op")
@@ -775,7 +791,7 @@ class Import(MemoriesTest):
                          b"2 stored, 0 duplicates, 0 rejected\n")
 
     def test_other_kinds(self):
-        self.fails(DAMAGED, "import", "--from", "hindsight", "x", error="unsupported", text="hindsight")
+        self.fails(DAMAGED, "import", "--from", "q-ring", "x", error="unsupported", text="q-ring")
         self.fails(USAGE, "import", "--from", "nonsense", "x", error="invalid")
         self.fails(USAGE, "import", "x", error="invalid", text="--from")
         self.fails(USAGE, "import", "--from", "jsonl", "no-such-file", error="invalid")

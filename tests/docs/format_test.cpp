@@ -18,10 +18,12 @@
 #include "crypto/sign.h"
 #include "crypto/term_hash.h"
 #include "markdown.h"
+#include "recall/builtin_model.h"
 #include "recall/columns.h"
 #include "recall/index.h"
 #include "recall/manifest.h"
 #include "recall/segment.h"
+#include "recall/splitter.h"
 #include "service/unlocker.h"
 #include "vault/guard.h"
 #include "vault/header.h"
@@ -138,8 +140,7 @@ class Layout {
     const std::size_t i = find(name);
     const Part& part = parts_[i];
     if (i > 0 && part.offset == 0) return bytes.substr(bytes.size() - tail_from(i), *part.size);
-    const std::size_t end =
-        part.size ? part.offset + *part.size : bytes.size() - tail_from(i + 1);
+    const std::size_t end = part.size ? part.offset + *part.size : bytes.size() - tail_from(i + 1);
     REQUIRE(end <= bytes.size());
     return bytes.substr(part.offset, end - part.offset);
   }
@@ -234,7 +235,12 @@ void write_memories(Vault& vault, Bank& bank) {
   MemoryDraft small;
   small.text = "small";
   const RecordId first = add_memory(write, small, 1000), gone = add_memory(write, small, 1000);
-  revise_memory(write, *find_memory(write, first, plain)->memory, full_memory(), 2000);
+  MemoryDraft full = full_memory();
+  full.occurred_found = true;
+  full.sources = {first, gone};
+  full.sources = {first};
+  full.refines = first;
+  revise_memory(write, *find_memory(write, first, plain)->memory, full, 2000);
   forget_memory(write, *find_memory(write, gone, plain)->memory, "test", 3000);
   Document document = new_document(write, "notes", 1000);
   for (std::size_t i = 0; i < kPartsPerPage + 2; ++i) append_part(write, document, {first, "\n"});
@@ -247,11 +253,12 @@ void write_memories(Vault& vault, Bank& bank) {
   Link link = link_of(end_of(first), end_of("Ada"), "mentions");
   link.valid_from = 10;
   link.valid_until = 20;
+  link.quotes = {"small"};
   put_link(write, link, 1000);
   Link bare = link_of(end_of(first), end_of(first), "is");
   put_link(write, bare, 1000);
   const std::string block(4033, 'x');
-  for (int kind = 32; kind <= 41; ++kind) {
+  for (int kind = 32; kind <= 43; ++kind) {
     const IndexKey key(static_cast<Kind>(kind), 3, 258);
     write.put_index(key.kind(), key.view(), key.place(), block);
   }
@@ -425,9 +432,10 @@ TEST_CASE("format.md: tables, kinds and envelopes", "[docs][format]") {
   std::map<std::string, std::string> numbers;
   for (const docs::Row& row : docs::table_below(page(), "Tables")) numbers[row[1]] = row[0];
   const std::map<std::string, Table> tables = {
-      {"names", Table::names},           {"records", Table::records}, {"chunks", Table::chunks},
-      {"recipients", Table::recipients}, {"root", Table::root},       {"head", Table::head},
-      {"log", Table::log},               {"index", Table::index}};
+      {"names", Table::names},   {"records", Table::records},
+      {"chunks", Table::chunks}, {"recipients", Table::recipients},
+      {"root", Table::root},     {"head", Table::head},
+      {"log", Table::log},       {"index", Table::index}};
   REQUIRE(numbers.size() == tables.size());
   REQUIRE(tables.size() == static_cast<std::size_t>(kTableCount));
   for (const auto& [name, table] : tables) {
@@ -436,16 +444,33 @@ TEST_CASE("format.md: tables, kinds and envelopes", "[docs][format]") {
 
   std::map<int, std::string> kinds;
   for (const docs::Row& row : docs::table_below(page(), "Kinds")) kinds[std::stoi(row[0])] = row[2];
-  const std::map<Kind, int> enumerated = {
-      {Kind::entry, 1},     {Kind::head, 2},          {Kind::entry_tombstone, 3},
-      {Kind::memory, 4},    {Kind::document, 5},      {Kind::memory_tombstone, 6},
-      {Kind::link, 7},      {Kind::operation, 8},     {Kind::setting, 9},
-      {Kind::bank, 10},     {Kind::policy, 11},       {Kind::entity, 12},
-      {Kind::observation, 13},      {Kind::bank_offer, 14},       {Kind::index_manifest, 32},
-      {Kind::index_tail, 33},       {Kind::index_postings, 34},   {Kind::index_directory, 35},
-      {Kind::index_top, 36},        {Kind::index_filter, 37},     {Kind::index_attributes, 38},
-      {Kind::index_times, 39},      {Kind::index_live, 40},       {Kind::index_names, 41},
-      {Kind::index_codes, 42},      {Kind::index_vectors, 43},    {Kind::index_access, 44}};
+  const std::map<Kind, int> enumerated = {{Kind::entry, 1},
+                                          {Kind::head, 2},
+                                          {Kind::entry_tombstone, 3},
+                                          {Kind::memory, 4},
+                                          {Kind::document, 5},
+                                          {Kind::memory_tombstone, 6},
+                                          {Kind::link, 7},
+                                          {Kind::operation, 8},
+                                          {Kind::setting, 9},
+                                          {Kind::bank, 10},
+                                          {Kind::policy, 11},
+                                          {Kind::entity, 12},
+                                          {Kind::observation, 13},
+                                          {Kind::bank_offer, 14},
+                                          {Kind::index_manifest, 32},
+                                          {Kind::index_tail, 33},
+                                          {Kind::index_postings, 34},
+                                          {Kind::index_directory, 35},
+                                          {Kind::index_top, 36},
+                                          {Kind::index_filter, 37},
+                                          {Kind::index_attributes, 38},
+                                          {Kind::index_times, 39},
+                                          {Kind::index_live, 40},
+                                          {Kind::index_names, 41},
+                                          {Kind::index_codes, 42},
+                                          {Kind::index_vectors, 43},
+                                          {Kind::index_access, 44}};
   REQUIRE(kinds.size() == enumerated.size());
   for (const auto& [kind, number] : enumerated) {
     REQUIRE(static_cast<int>(kind) == number);
@@ -479,9 +504,8 @@ TEST_CASE("format.md: tables, kinds and envelopes", "[docs][format]") {
   REQUIRE(page().find("smallest record takes " +
                       std::to_string(kEnvelopeHeader + kRecordFloor + kEnvelopeTag)) !=
           std::string::npos);
-  REQUIRE(page().find("smallest head " +
-                      std::to_string(kEnvelopeHeader + kHeadFloor + kEnvelopeTag)) !=
-          std::string::npos);
+  REQUIRE(page().find("smallest head " + std::to_string(kEnvelopeHeader + kHeadFloor +
+                                                        kEnvelopeTag)) != std::string::npos);
 }
 
 TEST_CASE("format.md: the root record and its recipients", "[docs][format]") {
@@ -516,11 +540,10 @@ TEST_CASE("format.md: the root record and its recipients", "[docs][format]") {
     REQUIRE(in.size() == count * one.total());
     for (; !in.empty(); in.remove_prefix(one.total())) {
       const std::string_view listed = in.substr(0, one.total());
-      const auto at = std::find_if(opened.root_rows.begin(), opened.root_rows.end(),
-                                   [&](const RawRow& r) {
-                                     return r.table == Table::recipients &&
-                                            r.key == one.get(listed, "recipient id");
-                                   });
+      const auto at =
+          std::find_if(opened.root_rows.begin(), opened.root_rows.end(), [&](const RawRow& r) {
+            return r.table == Table::recipients && r.key == one.get(listed, "recipient id");
+          });
       REQUIRE(at != opened.root_rows.end());
       REQUIRE(one.get(listed, "role") == at->value.substr(2, 1));
       REQUIRE(one.get(listed, "public key") == at->value.substr(168, 32));
@@ -565,8 +588,7 @@ TEST_CASE("format.md: recipient rows, slots and the owner's box", "[docs][format
     REQUIRE(crypto::open(crypto::derive(kek, crypto::labels::kSlotWrap, {}), aad,
                          row.substr(96, 24 + 48), secret));
     if (admin) {
-      REQUIRE(crypto::view(crypto::sign_public_key(
-                  crypto::SecretKey::from_bytes(secret.view()))) ==
+      REQUIRE(crypto::view(crypto::sign_public_key(crypto::SecretKey::from_bytes(secret.view()))) ==
               layout.get(row, "public key of the recipient"));
       continue;
     }
@@ -609,8 +631,7 @@ TEST_CASE("format.md: the policy row", "[docs][format]") {
   const auto secret = get_setting(root, reserved::kPolicySecret);
   REQUIRE(secret);
   const std::string& row = opened.root_row(Table::root, kPolicyKey);
-  const std::string aad =
-      envelope_aad(crypto::labels::kAadPolicy, opened.vault->bank0(), row, 0);
+  const std::string aad = envelope_aad(crypto::labels::kAadPolicy, opened.vault->bank0(), row, 0);
   Body fields("Policy body");
   fields.check(open_body(crypto::SecretKey::from_bytes(secret->view()), aad, row, 256));
   fields.finish();
@@ -705,8 +726,8 @@ TEST_CASE("format.md: keys of a bank and the name hash", "[docs][format]") {
   const Bank& bank = *opened.global;
   const BankKeys keys =
       BankKeys::make(bank.vault_id(), bank.id(), 1, bank_key, crypto::SecretKey());
-  const std::string context = std::string(view(bank.vault_id())) + std::string(view(bank.id())) +
-                              le(std::uint32_t{1});
+  const std::string context =
+      std::string(view(bank.vault_id())) + std::string(view(bank.id())) + le(std::uint32_t{1});
   const std::map<std::string, const crypto::SecretKey*> made = {
       {"K_names", &keys.names}, {"K_records", &keys.records}, {"K_chunks", &keys.chunks},
       {"K_index", &keys.index}, {"K_set", &keys.set},         {"K_head", &keys.head},
@@ -747,8 +768,8 @@ TEST_CASE("format.md: what a name leads to", "[docs][format]") {
   REQUIRE((!revised.empty() && forgotten.size() == 1));
   const std::string memory = std::to_string(revised.front());
   const std::string from = "m:" + memory;
-  const std::string link = std::string("l:") + static_cast<char>(from.size()) + from + "\5e:Ada" +
-                           "\x08mentions";
+  const std::string link =
+      std::string("l:") + static_cast<char>(from.size()) + from + "\5e:Ada" + "\x08mentions";
   struct Lookup {
     std::string kind;
     BankRead& where;
@@ -804,7 +825,7 @@ TEST_CASE("format.md: index blocks", "[docs][format]") {
     REQUIRE(plain.view() == std::string(4033, 'x'));
     kinds.insert(kind);
   }
-  REQUIRE(kinds.size() == 10);
+  REQUIRE(kinds.size() == 12);
 }
 
 // ---- the index of a bank in which memories were retained
@@ -822,6 +843,7 @@ class Values {
     std::map<std::string, std::uint64_t> numbers;
     std::vector<std::uint64_t> list;              // of the form varints
     std::map<std::string, std::uint64_t> nested;  // of the form segment
+    std::string text;                             // of the form text
   };
   Taken take(std::string_view& in) const {
     Taken taken;
@@ -837,6 +859,9 @@ class Values {
         taken.numbers[name] = take_varint(in);
       } else if (form == "varints") {
         for (std::uint64_t n = take_varint(in); n > 0; --n) taken.list.push_back(take_varint(in));
+      } else if (form == "text") {
+        taken.text = in.substr(0, take_varint(in));
+        in.remove_prefix(taken.text.size());
       } else {
         REQUIRE(form == "segment");
         taken.nested = Values("Segment in the manifest").take(in).numbers;
@@ -923,8 +948,7 @@ class IndexBytes {
     }
     const std::string& plain = at(32, 0, 0);
     const auto length = load_le<std::uint32_t>(plain);
-    REQUIRE(plain.size() ==
-            crypto::padme(std::max<std::size_t>(1024, 4 + std::size_t{length})));
+    REQUIRE(plain.size() == crypto::padme(std::max<std::size_t>(1024, 4 + std::size_t{length})));
     REQUIRE(plain.find_first_not_of('\0', 4 + length) == std::string::npos);
     manifest_body = plain.substr(4, length);
     manifest = recall::decode_manifest(manifest_body);
@@ -965,10 +989,10 @@ class IndexBytes {
     };
     const std::uint64_t segment = big(1), number = big(5);
     SecretBytes plain;
-    REQUIRE(crypto::open(bank->keys().index,
-                         envelope_aad(crypto::labels::kAadIndex, *bank, row.value,
-                                      (segment << 32) + number),
-                         row.value.substr(7), plain));
+    REQUIRE(crypto::open(
+        bank->keys().index,
+        envelope_aad(crypto::labels::kAadIndex, *bank, row.value, (segment << 32) + number),
+        row.value.substr(7), plain));
     blocks[{row.key[0], static_cast<std::uint32_t>(segment), number}] = plain.view();
   }
 };
@@ -980,6 +1004,43 @@ const IndexBytes& index_bytes() {
 
 std::uint64_t term_hash(const char* label, std::string_view text) {
   return crypto::TermHash(index_bytes().bank->keys().index, crypto::make_label(label))(text);
+}
+
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return x ^ (x >> 31);
+}
+
+/// Bands of the memory of a row, by the page; its text is ASCII.
+std::set<std::uint64_t> sketch_of(BankRead& read, const recall::RowAttributes& attributes) {
+  SecretBytes plain;
+  const std::string text = recall::normalized(open_memory(read, attributes.record, plain).text);
+  std::vector<std::string> words(1);
+  for (const char c : text) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9');
+    if (letter) words.back().push_back(c);
+    if (!letter && !words.back().empty()) words.emplace_back();
+  }
+  if (words.back().empty()) words.pop_back();
+  std::set<std::pair<std::string, std::string>> pairs;
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    const std::string &v = words[i - 1], &w = words[i];
+    if (v[0] >= 'a' && w[0] >= 'a' && v.size() + w.size() <= 7) continue;
+    pairs.emplace(v, w);
+  }
+  std::set<std::uint64_t> bands;
+  if (pairs.size() < 4 || attributes.document != 0) return bands;
+  for (std::uint64_t band = 1; band <= 3; ++band) {
+    std::uint64_t least = ~std::uint64_t{0};
+    for (const auto& [v, w] : pairs) {
+      const std::uint64_t pair = (term_hash("sr1.k.sketch", v) + band) * 0x9E3779B97F4A7C15u +
+                                 term_hash("sr1.k.sketch", w);
+      least = std::min(least, mix(pair));
+    }
+    bands.insert((std::uint64_t{3} << 62) + (mix(least) >> 2));
+  }
+  return bands;
 }
 
 bool bit_of(std::string_view bytes, std::size_t bit) {
@@ -1039,6 +1100,10 @@ TEST_CASE("format.md: numbers of the index", "[docs][format][index]") {
       {"cells in a block of attributes", recall::kAttributeRows},
       {"cells in a block of times", recall::kTimeRows},
       {"rows in a block of live bits", recall::kLiveRows},
+      {"cells in a block of vector codes at most", recall::code_rows(16)},
+      {"a number of dimensions is a multiple of it", recall::kDimensionStep},
+      {"dimensions at most", recall::kMaxDimensions},
+      {"bytes of the name of a model at most", recall::kMaxModelId},
       {"changed blocks that the manifest names at most", recall::kChangedBlocks},
       {"bytes of a term or word at most; a longer one is cut", recall::kMaxTermBytes}};
   REQUIRE(numbers == used);
@@ -1095,6 +1160,10 @@ TEST_CASE("format.md: blocks of the index", "[docs][format][index]") {
     if (row[2] == "row / 120") REQUIRE(number <= last / 120);
     if (row[2] == "row / 60") REQUIRE(number <= last / 60);
     if (row[2] == "row / 16,128") REQUIRE(number <= last / 16128);
+    if (row[1] == "the set of vectors") {
+      REQUIRE(segment == index.manifest.vector_sets.at(0).number);
+      REQUIRE(number <= last / (kind == 42 ? 120 : 4033 / (256 + 4)));
+    }
   }
   REQUIRE(seen.size() == documented.size());
   REQUIRE(page().find("row of 4,080") != std::string::npos);
@@ -1145,8 +1214,10 @@ TEST_CASE("format.md: the manifest of the index", "[docs][format][index]") {
     next = numbers.at("last") + 1;
     hidden += numbers.at("hidden");
     dead += numbers.at("dead");
-    for (const auto& [kind, name] : {std::pair(34, "posting blocks"), {35, "directory blocks"},
-                                     {36, "top blocks"}, {37, "filter blocks"}}) {
+    for (const auto& [kind, name] : {std::pair(34, "posting blocks"),
+                                     {35, "directory blocks"},
+                                     {36, "top blocks"},
+                                     {37, "filter blocks"}}) {
       for (std::uint64_t n = 0; n < numbers.at(name); ++n) index.at(kind, segment.id, n);
       REQUIRE(index.blocks.count({kind, segment.id, numbers.at(name)}) == 0);
     }
@@ -1197,19 +1268,89 @@ TEST_CASE("format.md: the manifest of the index", "[docs][format][index]") {
     before = ago;
     const int kind = static_cast<int>(key >> 58) + 31;
     kinds.insert(kind);
-    REQUIRE((key >> 32 & 0x3FFFFFF) == 0);
+    const auto segment = static_cast<std::uint32_t>(key >> 32 & 0x3FFFFFF);
+    REQUIRE(segment == (kind > 41 ? 1 : 0));
     const std::uint64_t number = key & 0xFFFFFFFF;
-    REQUIRE((kind == 33 || (kind >= 38 && kind <= 40)));
-    if (kind != 33 || number >= m.tail_start) index.at(kind, 0, number);
+    if (kind != 33 || number >= m.tail_start) index.at(kind, segment, number);
   }
   REQUIRE(in.empty());
-  REQUIRE(kinds == std::set<int>{33, 38, 39, 40});
+  REQUIRE(kinds == std::set<int>{33, 38, 39, 40, 42, 43});
+
+  const std::string vectors = index.field(18);
+  in = vectors;
+  REQUIRE(take_varint(in) == 2);
+  REQUIRE(take_varint(in) == 1);
+  const Values::Taken set = Values("Set of vectors in the manifest").take(in);
+  REQUIRE(in.empty());
+  const auto model = recall::make_builtin_embedder();
+  REQUIRE(set.numbers ==
+          Numbers{{"number", 1}, {"dimensions", model->dimensions()}, {"filled", m.next_row}});
+  REQUIRE(set.text == model->model_id());
+}
+
+TEST_CASE("format.md: vectors of the index", "[docs][format][index]") {
+  const IndexBytes& index = index_bytes();
+  const Layout layout("Vectors");
+  const auto model = recall::make_builtin_embedder();
+  const std::size_t d = model->dimensions();
+  REQUIRE(d == 256);
+  const std::size_t rows = 4033 / (d + 4), codes = std::min<std::size_t>(120, 4033 / (d / 8));
+  recall::Index cache(*index.bank, {});
+  BankRead read = index.bank->read();
+  recall::IndexView view(cache, read);
+  // What the page says of a row's vector, made once more.
+  recall::Embedding embedding;
+  SecretBytes plain;
+  int spoken = 0, in_columns = 0, in_tail = 0;
+  // Empty for a row without a vector.
+  const auto expected = [&](recall::Row row) -> std::string {
+    const recall::RowAttributes a = view.attributes(row);
+    if (a.dead) return {};
+    const Memory memory = open_memory(read, a.record, plain);
+    const auto passages = recall::split_passages(memory.text);
+    std::string text(
+        memory.text.substr(passages.at(a.passage).offset, passages.at(a.passage).size));
+    if (!memory.speaker.empty()) {
+      text = std::string(memory.speaker) + ": " + text;
+      ++spoken;
+    }
+    if (!model->embed(text, recall::Side::passage, embedding)) return {};
+    return std::string(embedding.bytes.view()) + le(embedding.scale);
+  };
+  for (recall::Row row = 1; row < index.tail_start(); ++row) {
+    INFO("row " << row);
+    std::string cell = expected(row);
+    in_columns += cell.empty() ? 0 : 1;
+    cell.resize(d + 4);
+    const std::string_view stored =
+        std::string_view(index.at(43, 1, row / rows)).substr(row % rows * (d + 4), d + 4);
+    REQUIRE(layout.get(stored, "components") == cell.substr(0, d));
+    REQUIRE(layout.get(stored, "scale") == cell.substr(d));
+    const std::string_view code =
+        std::string_view(index.at(42, 1, row / codes)).substr(row % codes * (d / 8), d / 8);
+    for (std::size_t i = 0; i < d; ++i) {
+      if (bit_of(code, i) != (static_cast<signed char>(cell[i]) > 0)) FAIL("component " << i);
+    }
+  }
+  for (recall::Row row = index.tail_start(); row < index.manifest.next_row; ++row) {
+    INFO("row " << row);
+    const std::string& tail = index.at(33, 0, row);
+    const std::string_view body =
+        std::string_view(tail).substr(0, 4 + load_le<std::uint32_t>(tail));
+    const std::string cell = expected(row);
+    const std::string end = cell.empty() ? std::string(1, '\0') : "\1\1\x84\2" + cell;
+    REQUIRE(body.substr(body.size() - end.size()) == end);
+    in_tail += cell.empty() ? 0 : 1;
+  }
+  REQUIRE(spoken == 7);
+  REQUIRE(in_columns > 1000);
+  REQUIRE(in_tail > 50);
 }
 
 TEST_CASE("format.md: terms, postings, directories and filters", "[docs][format][index]") {
   const IndexBytes& index = index_bytes();
   recall::Analyzer analyzer;
-  REQUIRE(docs::table_below(page(), "Term numbers").size() == 3);
+  REQUIRE(docs::table_below(page(), "Term numbers").size() == 4);
   const std::uint64_t stem = term_hash("sr1.k.term", analyzer.stem("orchard")) >> 2;
   const std::uint64_t word = (std::uint64_t{2} << 62) +
                              ((term_hash("sr1.k.prefix", "or") >> 50) << 48) +
@@ -1220,7 +1361,7 @@ TEST_CASE("format.md: terms, postings, directories and filters", "[docs][format]
     prints.insert((std::uint64_t{1} << 62) + (term_hash("sr1.k.print", text) >> 2));
   }
   std::set<std::uint64_t> rows;
-  std::size_t words = 0, fingerprints = 0;
+  std::size_t words = 0, fingerprints = 0, bands = 0;
   bool has_top = false;
   for (const recall::SegmentInfo& segment : index.manifest.segments) {
     std::uint64_t last = 0;
@@ -1236,7 +1377,7 @@ TEST_CASE("format.md: terms, postings, directories and filters", "[docs][format]
       for (const IndexEntry& entry : entries) {
         REQUIRE(entry.term >= last);
         last = entry.term;
-        REQUIRE(entry.term >> 62 != 3);
+        if (entry.term >> 62 == 3) ++bands;
         if (entry.term == stem) {
           for (const auto& [row, code] : entry.postings) {
             REQUIRE(code >> 5 == 0);
@@ -1247,7 +1388,7 @@ TEST_CASE("format.md: terms, postings, directories and filters", "[docs][format]
           REQUIRE(entry.word == "orchard");
           ++words;
         }
-        if (entry.term >> 62 != 1) continue;
+        if (entry.term >> 62 != 1 && entry.term >> 62 != 3) continue;
         fingerprints += prints.count(entry.term);
         const std::uint64_t line = ((entry.term << 2) >> 32) * segment.filter_lines >> 32;
         const std::string& filter = index.at(37, segment.id, line / 63);
@@ -1259,13 +1400,14 @@ TEST_CASE("format.md: terms, postings, directories and filters", "[docs][format]
       }
     }
     const std::uint64_t all = segment.last - segment.first + 1;
-    REQUIRE(segment.filter_lines == std::max<std::uint64_t>(1, (10 * all + 511) / 512));
+    REQUIRE(segment.filter_lines == std::max<std::uint64_t>(1, (40 * all + 511) / 512));
     REQUIRE(segment.top_blocks == (segment.directory_blocks > 1 ? 1u : 0u));
   }
   // One of them is forgotten, and no merge has left it out yet.
   REQUIRE(rows.size() == 8);
   REQUIRE(words == 8);
   REQUIRE(fingerprints == 8);
+  REQUIRE(bands > 1000);
   REQUIRE(has_top);
 }
 
@@ -1284,7 +1426,7 @@ TEST_CASE("format.md: columns and tail of the index", "[docs][format][index]") {
     for (std::size_t i = bytes.size(); i-- > 0;) n = n << 8 | static_cast<unsigned char>(bytes[i]);
     return n;
   };
-  int closed = 0, dead = 0, marked = 0;
+  int closed = 0, dead = 0, marked = 0, sketched = 0;
   const auto check_cell = [&](std::string_view cell, const recall::RowAttributes& a) {
     const auto part = [&](const char* name) { return number(attributes.get(cell, name)); };
     REQUIRE(part("record id") == a.record);
@@ -1294,9 +1436,8 @@ TEST_CASE("format.md: columns and tail of the index", "[docs][format][index]") {
     REQUIRE(part("tag set") == a.tag_set);
     REQUIRE(part("speaker") == a.speaker);
     REQUIRE(part("type") == (static_cast<unsigned>(a.type) | static_cast<unsigned>(a.trust) << 2));
-    REQUIRE(part("flags") ==
-            ((a.closed ? 1u : 0u) | (a.dead ? 2u : 0u) | (a.timed ? 4u : 0u) |
-             (a.dated ? 8u : 0u)));
+    REQUIRE(part("flags") == ((a.closed ? 1u : 0u) | (a.dead ? 2u : 0u) | (a.timed ? 4u : 0u) |
+                              (a.dated ? 8u : 0u)));
     REQUIRE(part("which passage") == a.passage);
     REQUIRE(part("importance") == a.importance);
     REQUIRE(part("length class") == a.length_class);
@@ -1351,24 +1492,33 @@ TEST_CASE("format.md: columns and tail of the index", "[docs][format][index]") {
     std::string_view in = std::string_view(plain).substr(0, 4 + length);
     in.remove_prefix(100);
     std::uint64_t last = 0, fingerprints = 0;
+    std::set<std::uint64_t> bands;
     const std::uint64_t terms = take_varint(in);
     for (std::uint64_t n = 0; n < terms; ++n) {
       const auto term = load_le<std::uint64_t>(in);
       REQUIRE(term > last);
       last = term;
-      fingerprints += term >> 62;
+      if (term >> 62 == 1) ++fingerprints;
+      if (term >> 62 == 3) bands.insert(term);
       REQUIRE((static_cast<unsigned char>(in[8]) & 31) == a.length_class);
       in.remove_prefix(9);
     }
     const std::uint64_t words = take_varint(in);
     for (std::uint64_t n = 0; n < words; ++n) in.remove_prefix(take_varint(in));
-    REQUIRE(take_varint(in) == 0);
+    for (std::uint64_t n = take_varint(in); n > 0; --n) {
+      REQUIRE(!a.dead);
+      REQUIRE(take_varint(in) == 1);
+      in.remove_prefix(take_varint(in));
+    }
     REQUIRE(in.empty());
     REQUIRE(fingerprints == (a.dead ? 0u : 1u));
+    REQUIRE(bands == (a.dead ? std::set<std::uint64_t>() : sketch_of(read, a)));
+    sketched += bands.empty() ? 0 : 1;
     REQUIRE((terms == 0) == a.dead);
     REQUIRE((words == 0) == a.dead);
   }
   REQUIRE((closed == 2 && dead == 2));
+  REQUIRE(sketched == 101);
 }
 
 TEST_CASE("format.md: interned names of the index", "[docs][format][index]") {
@@ -1507,8 +1657,7 @@ TEST_CASE("format.md: the log", "[docs][format]") {
         REQUIRE(crypto::open(crypto::derive(key, crypto::labels::kLogKey, {}), aad,
                              layout.get(row, "session: sealed box"), plain));
         const auto length = load_le<std::uint32_t>(plain.view());
-        REQUIRE(plain.size() ==
-                crypto::padme(std::max<std::size_t>(64, 4 + std::size_t{length})));
+        REQUIRE(plain.size() == crypto::padme(std::max<std::size_t>(64, 4 + std::size_t{length})));
         events.check(plain.view().substr(4, length));
         for (BodyReader event(plain.view().substr(4, length)); event.next();) {
           // The two records above, ascending: the first id, then the distance to it.

@@ -80,7 +80,9 @@ class Shape(Recall):
         self.assertGreater(found["tokens"], 0)
         self.assertEqual(found["arms"]["keyword"]["state"], "ran")
         self.assertEqual(found["arms"]["graph"]["state"], "ran")
-        self.assertNotEqual(found["arms"].get("semantic", {}).get("state"), "ran")
+        self.assertEqual(found["arms"]["semantic"]["state"], "ran")
+        self.assertTrue(found["arms"]["semantic"]["model"])
+        self.assertEqual(found["arms"]["temporal"]["state"], "ran")
 
     def test_bullets_escape(self):
         self.retain("Weasel one\nline two\u202e hidden\u200b \x07 end")
@@ -173,9 +175,7 @@ class Options(Recall):
         self.assertEqual(scores, sorted(scores, reverse=True))
 
     def test_min_scores(self):
-        self.refused("recall", "unsupported", "min_scores.semantic", query="x",
-                     min_scores={"semantic": 0.5})
-        for arm in ("keyword", "final"):
+        for arm in ("keyword", "semantic", "final"):
             self.assertEqual(self.results(min_scores={arm: 1})["results"], [], arm)
             self.assertEqual(len(self.results(min_scores={arm: 0})["results"]), 4, arm)
         self.refused("recall", "invalid", "min_scores.graph", query="x", min_scores={"graph": 1})
@@ -219,9 +219,34 @@ class Options(Recall):
     def test_arms(self):
         arms = self.results(arms=["keyword"])["arms"]
         self.assertEqual(arms["keyword"]["state"], "ran")
-        self.assertNotEqual(arms.get("graph", {}).get("state"), "ran")
-        for arm in ("semantic", "temporal", "magic"):
-            self.refused("recall", "invalid", "arms[0]", query="x", arms=[arm])
+        for arm in ("semantic", "temporal", "graph"):
+            self.assertEqual(arms[arm]["state"], "off")
+        self.refused("recall", "invalid", "arms[0]", query="x", arms=["magic"])
+
+    def test_semantic(self):
+        """Words that no memory has find what they mean, and nothing without vectors."""
+        asked = {"query": "espresso", "arms": ["semantic"]}
+        self.assertEqual(self.found(**asked)[0], COFFEE)
+        self.assertNotIn(COFFEE, self.found("espresso", arms=["keyword", "graph", "temporal"]))
+
+    def test_temporal(self):
+        """A time in the query finds what happened or was said then."""
+        self.retain({"content": "We walked along the river yesterday.",
+                     "timestamp": "2024-03-15T12:00:00Z"},
+                    {"content": "We walked along the beach.", "timestamp": "2024-05-02T12:00:00Z"})
+        asked = "where did we walk on 14 March 2024?"
+        found = self.results(query=asked, detail="full", limit=2, trace=True)
+        self.assertEqual([r["text"][20:25] for r in found["results"]], ["river", "beach"])
+        self.assertEqual(found["results"][0]["occurred_start"], "2024-03-14T00:00:00.000Z")
+        self.assertEqual([r["scores"]["temporal"] for r in found["results"]], [1, 0])
+        self.assertEqual(found["trace"]["temporal"],
+                         [{"words": "14 March 2024", "time": "2024-03-14"}])
+        self.assertEqual(self.found("what was in May 2024?", arms=["temporal"]),
+                         ["We walked along the beach."])
+        # "Last month" counts from when it is asked.
+        early, late = (self.found("where did we walk last month?", limit=1,
+                                  query_timestamp=time) for time in ("2024-04-10", "2024-06-10"))
+        self.assertNotEqual(early, late)
 
     def test_prefer_observations(self):
         score = lambda **more: {r["text"]: r["score"]  # noqa: E731
@@ -239,7 +264,8 @@ class Options(Recall):
                                                 "final"])
         self.assertEqual(list(full["scores"]["prior"]), ["similarity", "weight", "recency", "scope",
                                                          "access", "type"])
-        self.assertIsNone(full["scores"]["semantic"])
+        self.assertGreater(full["scores"]["semantic"], 0.3)
+        self.assertEqual(full["scores"]["temporal"], 0)
         self.assertIsNone(full["context"])
         self.assertEqual((full["trust"], full["valid"]), ("agent", True))
         self.assertEqual(set(full["entities"]), {"Ana Torres", "Postgres"})

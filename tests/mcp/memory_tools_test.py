@@ -39,6 +39,24 @@ class Retain(MemoryCase):
         self.assertEqual((found["items"][0]["id"], found["items"][0]["status"]),
                          (first, "duplicate"))
 
+    def test_nearly_the_same_is_named_and_linked(self):
+        # Long enough to be noticed with any key.
+        text = " ".join(f"word{n}" for n in range(60))
+        first = self.retain(text)[0]
+        result = self.call("retain", items=[{"content": FACT}, {"content": text + " more"}])
+        self.assertEqual(text_of(result), "2 memories stored.")
+        fact, second = result["structuredContent"]["items"]
+        self.assertNotIn("reason", fact)
+        self.assertEqual((second["status"], second["reason"]), ("stored", f"similar to {first}"))
+        self.assertIn(f"\nitems[1] stored: similar to {first}\n", text_of(result, 1))
+        self.assertTrue(text_of(result, 1).endswith(f"\nIds: {fact['id']}, {second['id']}"))
+        for memory in (first, second["id"]):
+            links = self.done("memory_get", id=memory)["links"]
+            self.assertEqual([(link["from"], link["to"], link["relation"]) for link in links],
+                             [(second["id"], first, "similar")])
+        self.done("memory_edit", op="forget", id=first)
+        self.assertEqual(self.done("memory_get", id=second["id"])["links"], [])
+
     def test_credentials_reject_one_item(self):
         result = self.call("retain", items=[{"content": FACT}, {"content": "key " + CREDENTIAL}])
         self.assertEqual(text_of(result), "1 memory stored.")
@@ -343,7 +361,8 @@ class ContextAndResources(MemoryCase):
 class FullProfile(MemoryCase):
     arguments = ("--profile", "full")
     MORE = ["list_memories", "list_documents", "delete_document", "list_tags", "list_banks",
-            "create_bank", "bank_stats", "purge_memories"]
+            "create_bank", "bank_stats", "purge_memories", "observe", "review",
+            "consolidation_candidates", "list_entities"]
 
     def setUp(self):
         super().setUp()
@@ -353,7 +372,7 @@ class FullProfile(MemoryCase):
 
     def test_tools(self):
         tools = {t["name"]: t for t in self.client.result("tools/list")["tools"]}
-        self.assertEqual(list(tools)[9:], self.MORE)
+        self.assertEqual(list(tools)[10:], self.MORE)
         for name in ("tag_groups", "min_scores", "trace", "detail", "type_filter", "bank", "arms"):
             self.assertIn(name, tools["recall"]["inputSchema"]["properties"])
         text = json.dumps(list(tools.values()))

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "recall/columns.h"
 #include "recall/ranking.h"
@@ -23,6 +24,11 @@ void Row::set_text(const recall::AnalyzedText& text) {
   for (const auto& term : text.terms) terms[std::string(term.text)] = term.frequency;
   for (const auto word : text.words) words.emplace_back(word);
   length_class = recall::length_class_of(text.length);
+}
+
+void Row::set_vector(const recall::Embedding& embedding) {
+  vector.assign(embedding.values().begin(), embedding.values().end());
+  scale = embedding.scale;
 }
 
 std::uint32_t Rows::add(Row row, std::uint32_t previous) {
@@ -104,6 +110,7 @@ struct Term {
   std::vector<float> worth;  // by row; 0 where it does not occur
   double attainable = 0;
   bool rare = false, whole = false;
+  bool tells_time = false;
 };
 
 class Ranking {
@@ -124,18 +131,23 @@ class Ranking {
 
   std::vector<Hit> run() {
     find_terms();
-    if (attainable_ <= 0) return {};
-    score();
+    names_only_ = asks_for_names();
+    score_words();
+    score_meaning();
+    score_times();
     find_candidates();
     if (query_.structure) {
+      add_neighbours();
       find_sessions();
       find_speaker();
     }
+    for (const std::uint32_t r : candidates_) best_own_ = std::max(best_own_, own(r));
     make_hits();
     sort_hits();
     scale();
     sort_hits();
-    promote();
+    promote(&Hit::whole);
+    promote(&Hit::guaranteed);
     return hits_;
   }
 
@@ -158,9 +170,15 @@ class Ranking {
   }
 
   void find_terms() {
+    std::set<std::string> of_times;
+    for (const recall::TimeExpression& time : query_.times) {
+      const std::string words(query_.text.substr(time.begin, time.end - time.begin));
+      for (const QueryTerm& term : analyzer_.query(words)) of_times.insert(term.text);
+    }
     for (const QueryTerm& asked : analyzer_.query(query_.text)) {
       if (rows_with(asked.text).empty() && !asked.word.empty() && correct(asked.word)) continue;
       add_term(asked.text, 1.0, asked.whole);
+      terms_.back().tells_time = of_times.count(asked.text) != 0;
     }
   }
 
@@ -232,25 +250,108 @@ class Ranking {
   }
 
   // ---- scores
-  void score() {
-    own_.resize(end());
+  void score_words() {
+    lexical_.resize(end());
     for (const Term& term : terms_) {
       for (std::uint32_t r = 1; r < end(); ++r) {
-        if (seen_[r]) own_[r] += term.worth[r];
+        if (seen_[r]) lexical_[r] += term.worth[r];
       }
     }
   }
 
-  // The best rows; rows with a rare term; their neighbours.
+  void score_meaning() {
+    cosine_.resize(end());
+    meaning_ = query_.vector && query_.vector->model == rows_.model;
+    if (!meaning_) return;
+    const recall::Embedding& asked = *query_.vector->embedding;
+    for (std::uint32_t r = 1; r < end(); ++r) {
+      const std::vector<std::int8_t>& vector = row(r).vector;
+      std::int32_t dot = 0;
+      for (std::size_t d = 0; d < vector.size(); ++d) dot += vector[d] * asked.values()[d];
+      cosine_[r] = static_cast<float>(dot) * row(r).scale * asked.scale;
+    }
+  }
+
+  // What of a row's cosine is evidence.
+  double evidence(double cosine) const {
+    const double low{query_.vector->curve.c0}, high{query_.vector->curve.c1};
+    return std::min(std::max((cosine - low) / (high - low), 0.0), 1.0);
+  }
+
+  // When it happened fits best, then when it was said; where both are known, half as much.
+  void score_times() {
+    temporal_.resize(end());
+    if (!query_.temporal) return;
+    for (std::uint32_t r = 1; r < end(); ++r) {
+      const RowTimes& t = row(r).times;
+      for (const recall::TimeExpression& asked : query_.times) {
+        double fits = 0;
+        if (t.mentioned >= asked.start && t.mentioned < asked.until) {
+          fits = row(r).dated ? ranking::kMentionedTime : 1;
+        }
+        if (row(r).dated && t.occurred_start < asked.until && t.occurred_end >= asked.start) {
+          fits = 1;
+        }
+        if (asked.certainty == recall::Certainty::vague) fits *= ranking::kVagueTime;
+        temporal_[r] = std::max(temporal_[r], fits);
+      }
+    }
+  }
+
+  // Every word of the query that is looked for is an identifier.
+  bool asks_for_names() {
+    std::istringstream in{std::string(query_.text)};
+    bool any = false;
+    for (std::string word; in >> word;) {
+      const auto terms = analyzer_.query(word);
+      bool whole = false;
+      for (const auto& term : terms) whole = whole || term.whole;
+      if (!terms.empty() && !whole) return false;
+      any = any || whole;
+    }
+    return any;
+  }
+
+  // Words, meaning and time. The latter two in units of the best by words.
+  double own(std::uint32_t r) const {
+    double weight = row(r).speaker.empty() ? ranking::kMeaningOfText : ranking::kMeaningOfSpeech;
+    if (names_only_) weight = ranking::kMeaningOfNames;
+    double score = query_.lexical ? double{lexical_[r]} : 0;
+    const auto rare = guaranteed_.find(r);
+    const bool named = rare != guaranteed_.end() && rare->second;
+    if (meaning_) score += unit_ * weight * (named ? 1.0 : evidence(cosine_[r]));
+    return score + unit_ * ranking::kTemporal * temporal_[r];
+  }
+
+  // ---- candidates
+  // The best rows by words, the nearest, the newest of the time; those with a rare term.
   void find_candidates() {
     for (std::uint32_t r = 1; r < end(); ++r) {
-      if (own_[r] > 0) best_.push_back(r);
+      if (lexical_[r] > 0) best_.push_back(r);
     }
-    std::sort(best_.begin(), best_.end(), [&](std::uint32_t a, std::uint32_t b) {
-      return own_[a] != own_[b] ? own_[a] > own_[b] : a < b;
-    });
-    if (best_.size() > query_.candidates) best_.resize(query_.candidates);
+    best_ = first_by(lexical_, best_);
     candidates_.insert(best_.begin(), best_.end());
+    unit_ = std::max(best_.empty() ? 0.0 : double{lexical_[best_.front()]},
+                     ranking::kLeastUnit * attainable_);
+    if (unit_ <= 0) unit_ = 1;
+
+    std::vector<std::uint32_t> near;
+    for (std::uint32_t r = 1; r < end(); ++r) {
+      if (seen_[r] && cosine_[r] > 0) near.push_back(r);
+    }
+    near = first_by(cosine_, near);
+    if (!near.empty()) top_cosine_ = cosine_[near.front()];
+    for (const std::uint32_t r : near) {
+      if (evidence(cosine_[r]) > 0) candidates_.insert(r);
+    }
+
+    std::size_t in_time = 0;
+    for (std::uint32_t r = end(); r-- > 1 && end() - r <= ranking::kTemporalRows;) {
+      if (!seen_[r] || temporal_[r] <= 0 || in_time == query_.candidates) continue;
+      ++in_time;
+      candidates_.insert(r);
+    }
+
     for (const Term& term : terms_) {
       for (std::uint32_t r = 1; term.rare && r < end(); ++r) {
         if (term.worth[r] == 0 || !seen_[r]) continue;
@@ -258,9 +359,21 @@ class Ranking {
         guaranteed_[r] = guaranteed_[r] || term.whole;
       }
     }
-    if (!query_.structure) return;
+  }
+
+  std::vector<std::uint32_t> first_by(const std::vector<float>& scores,
+                                      std::vector<std::uint32_t> found) const {
+    std::sort(found.begin(), found.end(), [&](std::uint32_t a, std::uint32_t b) {
+      return scores[a] != scores[b] ? scores[a] > scores[b] : a < b;
+    });
+    if (found.size() > query_.candidates) found.resize(query_.candidates);
+    return found;
+  }
+
+  void add_neighbours() {
     const std::set<std::uint32_t> seeds = candidates_;
     for (const std::uint32_t r : seeds) {
+      if (lexical_[r] <= 0) continue;
       for (const std::uint32_t beside : {row(r).previous, row(r).next}) {
         if (beside != 0 && seen_[beside]) candidates_.insert(beside);
       }
@@ -271,7 +384,7 @@ class Ranking {
   void find_sessions() {
     std::map<std::uint32_t, std::vector<double>> of;
     for (const std::uint32_t r : best_) {
-      if (row(r).document != 0) of[row(r).document].push_back(double{own_[r]});
+      if (row(r).document != 0) of[row(r).document].push_back(double{lexical_[r]});
     }
     for (auto& [document, scores] : of) {
       scores.resize(3);
@@ -297,7 +410,7 @@ class Ranking {
     if (named_ != 1) speaker_.clear();
   }
 
-  double lent_by(std::uint32_t r) const { return r != 0 && seen_[r] ? double{own_[r]} : 0; }
+  double lent_by(std::uint32_t r) const { return r != 0 && seen_[r] ? double{lexical_[r]} : 0; }
 
   double lent_to(std::uint32_t r) const {
     if (!query_.structure) return 0;
@@ -306,8 +419,8 @@ class Ranking {
     double lent = lending.previous * lent_by(at.previous) + lending.next * lent_by(at.next);
     const auto session = sessions_.find(at.document);
     if (session != sessions_.end()) lent += lending.session * session->second;
-    if (!speaker_.empty() && at.speaker == speaker_ && own_[r] + lent > 0 && !best_.empty()) {
-      lent += ranking::kSpeaker * own_[best_.front()];
+    if (!speaker_.empty() && at.speaker == speaker_ && own(r) + lent > 0) {
+      lent += ranking::kSpeaker * best_own_;
     }
     return lent;
   }
@@ -321,15 +434,19 @@ class Ranking {
       Hit hit;
       hit.row = r;
       hit.record = row(r).record;
-      // Without the lexical arm a memory is found by what is lent to it alone.
-      const double own = query_.lexical ? double{own_[r]} : 0, lent = lent_to(r);
-      if (own + lent <= 0) continue;
-      hit.keyword = score_of(std::min(own / attainable_, 1.0));
-      hit.graph = score_of(std::min(lent / attainable_, 1.0));
+      // Without the lexical arm words count for what they lend alone.
+      const double by_words = query_.lexical ? double{lexical_[r]} : 0, lent = lent_to(r);
+      const double score = own(r) + lent;
+      if (score <= 0) continue;
+      const double attainable = attainable_ > 0 ? attainable_ : unit_;
+      hit.keyword = score_of(std::min(by_words / attainable, 1.0));
+      hit.semantic = meaning_ ? evidence(cosine_[r]) : 0;
+      hit.temporal = temporal_[r];
+      hit.graph = score_of(std::min(lent / attainable, 1.0));
       hit.guaranteed = guaranteed_.count(r) != 0;
       hit.whole = hit.guaranteed && guaranteed_.at(r);
       hit.prior = prior_of(row(r));
-      hit.similarity = own + lent;
+      hit.similarity = score;
       hit.final = hit.similarity * hit.prior.product();
       const auto [at, fresh] = by_record.try_emplace(hit.record, hit);
       if (fresh) continue;
@@ -375,9 +492,11 @@ class Ranking {
     for (const Term& term : terms_) {
       double most = 0;
       for (const std::uint32_t one : around) most = std::max<double>(most, term.worth[one]);
+      // What lies in a time holds the words for it.
+      if (term.tells_time) most = std::max(most, term.attainable * temporal_[r]);
       covered += std::min(most, term.attainable);
     }
-    return covered / attainable_;
+    return attainable_ > 0 ? covered / attainable_ : temporal_[r];
   }
 
   void scale() {
@@ -387,8 +506,22 @@ class Ranking {
       if (i < ranking::kCoverageRows) confidence = std::max(confidence, coverage(hits_[i].row));
       top = std::max(top, hits_[i].similarity);
     }
+    if (meaning_ && !names_only_) {
+      const double near =
+          (evidence(top_cosine_) - ranking::kNearLow) / (ranking::kNearHigh - ranking::kNearLow);
+      confidence +=
+          ranking::kMeaningConfidence * std::min(std::max(near, 0.0), 1.0) * (1 - confidence);
+    }
     if (named_ != 0) confidence += ranking::kNamedSpeaker * (1 - confidence);
-    const double unit = score_of(confidence) / top;
+    const double best =
+        meaning_ ? ranking::kMostSure * confidence * std::sqrt(confidence) : score_of(confidence);
+    const double unit = best / top;
+    // Guaranteed ones stay, however far behind.
+    std::vector<Hit> kept;
+    for (std::size_t i = 0; i < hits_.size(); ++i) {
+      if (i < query_.candidates || hits_[i].guaranteed) kept.push_back(hits_[i]);
+    }
+    hits_ = std::move(kept);
     for (Hit& hit : hits_) {
       hit.similarity *= unit;
       if (hit.whole) hit.similarity = std::max(hit.similarity, ranking::kRareEvidence);
@@ -396,13 +529,13 @@ class Ranking {
     }
   }
 
-  // What has a rare term is among the first five: the last one there that has none makes room, and
-  // all that are before it now have its score at least.
-  void promote() {
+  // What has a rare term is among the first five, a whole identifier before the rest: the last one
+  // there that has none makes room, and all that are before it now have its score at least.
+  void promote(bool Hit::*rare) {
     for (std::size_t i = ranking::kGuaranteedPlaces; i < hits_.size(); ++i) {
-      if (!hits_[i].guaranteed) continue;
+      if (!(hits_[i].*rare)) continue;
       std::size_t place = ranking::kGuaranteedPlaces;
-      while (place > 0 && hits_[place - 1].guaranteed) --place;
+      while (place > 0 && hits_[place - 1].*rare) --place;
       if (place == 0) return;
       const Hit lifted = hits_[i], out = hits_[place - 1];
       std::vector<Hit> all;
@@ -433,7 +566,11 @@ class Ranking {
   std::vector<bool> seen_;  // by row: may be found, and lend
   std::vector<Term> terms_;
   double attainable_ = 0;
-  std::vector<float> own_;  // by row
+  std::vector<float> lexical_, cosine_;  // by row
+  std::vector<double> temporal_;         // by row
+  bool names_only_ = false;
+  bool meaning_ = false;  // there are vectors to compare with
+  double top_cosine_ = 0, unit_ = 1, best_own_ = 0;
   std::vector<std::uint32_t> best_;
   std::set<std::uint32_t> candidates_;
   std::map<std::uint32_t, bool> guaranteed_;  // row -> by a whole identifier

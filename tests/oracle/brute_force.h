@@ -26,15 +26,19 @@ struct Row {
   recall::RowTimes times;
   std::unordered_map<std::string, unsigned> terms;
   std::vector<std::string> words;
+  std::vector<std::int8_t> vector;  // empty when the text says nothing to the model
+  float scale = 0;
 
   bool current() const { return !closed && !dead; }
   /// Takes over what the text says: terms, words, length.
   void set_text(const recall::AnalyzedText& text);
+  void set_vector(const recall::Embedding& embedding);
 };
 
 /// Rows by number, from 1.
 struct Rows {
   std::vector<Row> all{1};
+  std::string model;  // whose vectors they have; empty: none
 
   std::uint32_t add(Row row, std::uint32_t previous);
   void take_place(std::uint32_t old_first, std::uint32_t old_last, std::uint32_t fresh_first,
@@ -46,7 +50,7 @@ struct Rows {
 struct Hit {
   std::uint32_t row = 0;
   std::uint64_t record = 0;
-  double keyword = 0, graph = 0, similarity = 0, final = 0;
+  double keyword = 0, semantic = 0, temporal = 0, graph = 0, similarity = 0, final = 0;
   recall::Prior prior;
   bool guaranteed = false, whole = false;
 };

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "crypto/process.h"
 #include "model.h"
+#include "recall/temporal.h"
 #include "service/vault_admin.h"
 #include "worker.h"
 
@@ -144,7 +145,27 @@ class Oracle {
     if (chance(0.4)) text += " unique" + std::to_string(pick(100'000'000)) + "x";
     if (chance(0.1)) text += " job-" + std::to_string(pick(50));
     if (chance(0.05)) text += " id_" + std::to_string(pick(100'000));
+    if (chance(0.15)) text += " " + time_words();
     return text;
+  }
+  // Dates of the years that some_time() gives, and words that count from when they are said.
+  std::string time_words() {
+    static const char* const kMonths[] = {"January", "March", "June", "October", "December"};
+    const std::string year = std::to_string(2023 + pick(4));
+    const std::string day = std::to_string(1 + pick(28)), month = any(kMonths);
+    switch (pick(7)) {
+      case 0: return "on " + day + " " + month + " " + year;
+      case 1: return year + (chance(0.5) ? "-03" : "-11-0" + std::to_string(1 + pick(9)));
+      case 2: return "in " + month + (chance(0.5) ? " " + year : "");
+      case 3: return (chance(0.5) ? "since " : chance(0.5) ? "before " : "in ") + year;
+      default: break;
+    }
+    static const char* const kRelative[] = {
+        "yesterday",    "today",        "last week",     "two days ago", "last Friday",
+        "recently",     "last month",   "this year",     "last summer",  "every Monday",
+        "a while ago",  "this morning", "tomorrow",      "in 3 weeks",   "a few weeks ago",
+        "next weekend", "last night",   "six months ago"};
+    return any(kRelative);
   }
   std::string paragraphs(std::size_t words) {
     std::string text;
@@ -610,6 +631,8 @@ class Oracle {
     }
     if (chance(0.15)) add(some_speaker());
     if (chance(0.05)) add("job-" + std::to_string(pick(50)));
+    if (chance(0.03)) query.clear();
+    if (chance(0.25) || query.empty()) add(time_words());
     return query;
   }
 
@@ -653,10 +676,13 @@ class Oracle {
     if (chance(0.25) && !instants_.empty()) search.as_of = any(instants_);
     search.include_invalid = chance(0.15);
     search.prefer_observations = chance(0.1);
-    if (chance(0.1)) search.arms = {"keyword"};
-    if (chance(0.05)) search.arms = {"keyword", "graph"};
-    if (chance(0.05)) search.arms = {"graph"};
+    if (chance(0.3)) {
+      for (const char* const arm : {"keyword", "semantic", "temporal", "graph"}) {
+        if (chance(0.5)) search.arms.push_back(arm);
+      }
+    }
     if (chance(0.05)) search.min_scores.keyword = 0.2;
+    if (chance(0.05)) search.min_scores.semantic = 0.3;
     if (chance(0.05)) search.min_scores.final = 0.4;
     return search;
   }
@@ -708,7 +734,12 @@ class Oracle {
     return passed == 0;
   }
 
-  recall::SearchQuery query_of(const SearchRequest& search, TimeMs now) const {
+  static bool runs(const SearchRequest& search, const char* arm) {
+    return search.arms.empty() ||
+           std::find(search.arms.begin(), search.arms.end(), arm) != search.arms.end();
+  }
+
+  recall::SearchQuery query_of(const SearchRequest& search, TimeMs now) {
     recall::SearchQuery query;
     query.text = search.query;
     query.filter.now = now;
@@ -731,9 +762,15 @@ class Oracle {
     };
     constexpr std::size_t kDepth[] = {100, 300, 1000};
     query.candidates = std::max(kDepth[static_cast<std::size_t>(search.budget)], search.limit);
-    query.lexical = search.arms.empty() || search.arms.front() == "keyword";
-    query.structure = search.arms.empty() || search.arms.back() == "graph";
+    query.lexical = runs(search, "keyword");
+    query.structure = runs(search, "graph");
+    query.temporal = runs(search, "temporal");
     query.query_time = *search.query_timestamp;
+    query.times = recall::query_times(search.query, query.query_time).spans;
+    recall::Embedder& embedder = *model_.embedder;
+    if (runs(search, "semantic") && embedder.embed(search.query, recall::Side::query, embedding_)) {
+      query.vector = {embedder.model_id(), &embedding_, embedder.curve()};
+    }
     query.prefer_observations = search.prefer_observations;
     return query;
   }
@@ -769,8 +806,9 @@ class Oracle {
     const double floor = std::max(search.min_score, search.min_scores.final.value_or(0));
     std::vector<Hit> expected;
     for (const Hit& hit : hits) {
-      const bool low =
-          std::min(hit.final, 1.0) < floor || hit.keyword < search.min_scores.keyword.value_or(0);
+      const bool low = std::min(hit.final, 1.0) < floor ||
+                       hit.keyword < search.min_scores.keyword.value_or(0) ||
+                       hit.semantic < search.min_scores.semantic.value_or(0);
       const bool far = search.min_score > 0 && hit.final < best * 0.35;
       if (!low && !far) expected.push_back(hit);
     }
@@ -809,7 +847,9 @@ class Oracle {
     const bool window = in.number() != 0;
     const std::uint64_t start = window ? in.number() : 0, end = window ? in.number() : 0;
     const double score = in.real();
-    const std::optional<double> keyword = in.maybe_real(), graph = in.maybe_real();
+    const std::optional<TimeMs> occurred_start = in.maybe(), occurred_end = in.maybe();
+    const std::optional<double> keyword = in.maybe_real(), semantic = in.maybe_real(),
+                                temporal = in.maybe_real(), graph = in.maybe_real();
     const double similarity = in.real();
     const std::string band = in.text();
 
@@ -827,13 +867,16 @@ class Oracle {
     if (window) must(start == shown.start && end == shown.end, id + ": another passage");
     same(score, std::min(hit.final, 1.0), "the score of " + id);
     same(similarity, hit.similarity, "the similarity of " + id);
-    const auto ran = [&](const char* arm) {
-      return search.arms.empty() ||
-             std::find(search.arms.begin(), search.arms.end(), arm) != search.arms.end();
-    };
-    must(keyword.has_value() == ran("keyword") && graph.has_value() == ran("graph"),
+    must(occurred_start == shown.occurred_start && occurred_end == shown.occurred_end,
+         id + " occurred at another time");
+    must(keyword.has_value() == runs(search, "keyword") &&
+             semantic.has_value() == runs(search, "semantic") &&
+             temporal.has_value() == runs(search, "temporal") &&
+             graph.has_value() == runs(search, "graph"),
          id + ": arms are wrong");
     if (keyword) same(*keyword, hit.keyword, "the keyword score of " + id);
+    if (semantic) same(*semantic, hit.semantic, "the semantic score of " + id);
+    if (temporal) same(*temporal, hit.temporal, "the temporal score of " + id);
     if (graph) same(*graph, hit.graph, "the graph score of " + id);
     must(band == (score >= 0.6   ? "apply"
                   : score >= 0.4 ? "hint"
@@ -912,6 +955,7 @@ class Oracle {
   std::string folder_;
   std::vector<std::unique_ptr<Worker>> workers_;
   Model model_;
+  recall::Embedding embedding_;  // of the query
   std::vector<std::string> vocabulary_;
   std::set<std::string> stems_;
   std::vector<TimeMs> instants_;

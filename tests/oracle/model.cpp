@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "recall/splitter.h"
+#include "recall/temporal.h"
 #include "recall/tokens.h"
 
 namespace strongroom::oracle {
@@ -29,6 +30,19 @@ std::vector<std::string> distinct(const std::vector<std::string>& items) {
     if (std::find(once.begin(), once.end(), item) == once.end()) once.push_back(item);
   }
   return once;
+}
+
+// What the text says of when it was so, unless that was given.
+void find_occurred(Memory& memory) {
+  if (!memory.occurred_found && (memory.occurred_start || memory.occurred_end)) return;
+  memory.occurred_start.reset();
+  memory.occurred_end.reset();
+  const auto time = recall::occurred_time(
+      recall::find_times(memory.text, memory.mentioned, recall::Reading::text));
+  memory.occurred_found = time.has_value();
+  if (!time) return;
+  memory.occurred_start = time->start;
+  memory.occurred_end = time->until - 1;
 }
 
 }  // namespace
@@ -118,6 +132,9 @@ std::uint32_t Model::add_rows(std::size_t number, TimeMs now, std::uint32_t prev
   memory.row = static_cast<std::uint32_t>(rows.all.size());
   memory.rows = static_cast<std::uint32_t>(passages.size());
   memory.normalized = recall::normalized(memory.text);
+  find_occurred(memory);
+  rows.model = embedder->model_id();
+  recall::Embedding vector;
   for (std::uint32_t i = 0; i < passages.size(); ++i) {
     Row row = row_of(memory, record, now);
     std::string findable = text->substr(passages[i].offset, passages[i].size);
@@ -127,10 +144,17 @@ std::uint32_t Model::add_rows(std::size_t number, TimeMs now, std::uint32_t prev
       if (!memory.speaker.empty()) findable += "\n" + memory.speaker;
     }
     row.set_text(analyzer.analyze(findable));
+    std::string said = text->substr(passages[i].offset, passages[i].size);
+    if (!memory.speaker.empty() && said.rfind(memory.speaker + ":", 0) != 0) {
+      said = memory.speaker + ": " + said;
+    }
+    embedder->embed(said, recall::Side::passage, vector);
+    row.set_vector(vector);
     previous = rows.add(std::move(row), previous);
     memory.every_row.push_back(previous);
-    shown.push_back({number, text, memory.tags, memory.importance, memory.document_id, i,
-                     memory.rows, passages[i].offset, passages[i].end()});
+    shown.push_back({number, text, memory.tags, memory.importance, memory.occurred_start,
+                     memory.occurred_end, memory.document_id, i, memory.rows, passages[i].offset,
+                     passages[i].end()});
   }
   if (old_count != 0) rows.take_place(old_first, old_first + old_count - 1, memory.row, previous);
   return previous;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "brute_force.h"
+#include "recall/builtin_model.h"
 #include "service/memories.h"
 
 namespace strongroom::oracle {
@@ -22,6 +23,7 @@ struct Memory {
   double importance = 0.5;
   TimeMs mentioned = 0;
   std::optional<TimeMs> occurred_start, occurred_end, expires;
+  bool occurred_found = false;  // by what the text says
   std::optional<std::int64_t> position;
   std::uint32_t document = 0;  // its number
   bool gone = false, invalid = false, was_restored = false;
@@ -40,6 +42,7 @@ struct Shown {
   std::shared_ptr<const std::string> text;
   std::vector<std::string> tags;
   double importance = 0;
+  std::optional<TimeMs> occurred_start, occurred_end;
   std::string document_id;
   std::uint32_t passage = 0, passages = 0;
   std::size_t start = 0, end = 0;  // of the passage
@@ -90,6 +93,7 @@ class Model {
   std::uint64_t valid_memories() const;
 
   recall::Analyzer analyzer;
+  const std::unique_ptr<recall::Embedder> embedder = recall::make_builtin_embedder();
 
  private:
   Row row_of(const Memory& memory, std::uint64_t record, TimeMs now) const;

@@ -199,6 +199,7 @@ inline void put(Out& out, const service::SearchRequest& search) {
   for (const service::TagGroup& group : search.tag_groups) put(out, group);
   out.number(search.limit);
   out.real(search.min_score);
+  out.maybe_real(search.min_scores.semantic);
   out.maybe_real(search.min_scores.keyword);
   out.maybe_real(search.min_scores.final);
   out.number(static_cast<std::uint64_t>(search.budget));
@@ -222,6 +223,7 @@ inline service::SearchRequest take_search(In& in) {
   for (std::uint64_t n = in.number(); n > 0; --n) search.tag_groups.push_back(take_group(in));
   search.limit = in.number();
   search.min_score = in.real();
+  search.min_scores.semantic = in.maybe_real();
   search.min_scores.keyword = in.maybe_real();
   search.min_scores.final = in.maybe_real();
   search.budget = static_cast<service::Budget>(in.number());

@@ -84,7 +84,11 @@ void search(MemoryService& service, In& in, Out& out) {
       out.number(found.window->end);
     }
     out.real(found.score);
+    out.maybe(found.occurred_start);
+    out.maybe(found.occurred_end);
     out.maybe_real(found.keyword);
+    out.maybe_real(found.semantic);
+    out.maybe_real(found.temporal);
     out.maybe_real(found.graph);
     out.real(found.prior.similarity);
     out.text(found.band);

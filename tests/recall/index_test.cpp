@@ -1,5 +1,5 @@
-// The index against a plain model in memory: the same rows, postings and statistics whatever
-// segments, merges, restarts and aborted transactions there were.
+// The index against a plain model in memory: the same rows, postings, vectors and statistics
+// whatever segments, merges, restarts and aborted transactions there were.
 #include "recall/index.h"
 
 #include <algorithm>
@@ -11,11 +11,15 @@
 #include <catch2/catch.hpp>
 
 #include "../vault/vault_fixture.h"
+#include "recall/columns.h"
+#include "recall/sketch.h"
 
 namespace strongroom::recall {
 namespace {
 
 using vault::TestVault;
+
+constexpr std::size_t kDimensions = 32;
 
 const char* const kWords[] = {"harbour", "lantern", "granite", "willow",  "copper", "meadow",
                               "thunder", "velvet",  "anchor",  "saffron", "timber", "crystal",
@@ -29,6 +33,8 @@ struct ModelRow {
   RowAttributes attributes;
   RowTimes times;
   std::string fingerprint;
+  std::optional<Sketch> sketch;
+  std::string vector;  // its cell; empty when the text says nothing to the model
   bool closed = false, dead = false;
 };
 
@@ -94,6 +100,8 @@ class World {
     return text;
   }
 
+  Sketcher sketcher() const { return Sketcher(bank_->keys().index); }
+
   void add(IndexWriter& writer, Model& into) {
     ModelRow row;
     row.text = sentence();
@@ -104,6 +112,8 @@ class World {
     RowDraft draft;
     draft.text = &analyzed;
     draft.fingerprint = row.fingerprint;
+    draft.sketched = pick(10) != 0;
+    if (draft.sketched) row.sketch = sketcher()(row.fingerprint);
     draft.attributes.record = 1000 + into.size();
     draft.attributes.document = static_cast<std::uint32_t>(pick(5));
     draft.attributes.importance = static_cast<std::uint8_t>(pick(256));
@@ -118,6 +128,14 @@ class World {
       draft.attributes.timed = true;
       draft.times.expires = 123'456;
     }
+    Embedding embedding;
+    if (pick(8) != 0) embedding = some_vector();
+    const RowVector vector{writer.vector_set("model", kDimensions), &embedding};
+    draft.vectors = {&vector, 1};
+    if (!embedding.empty()) {
+      row.vector = embedding.bytes.view();
+      row.vector.append(reinterpret_cast<const char*>(&embedding.scale), sizeof embedding.scale);
+    }
     const Row previous = into.size() > 1 && pick(2) == 0 ? static_cast<Row>(into.size() - 1) : 0;
     const Row number = writer.add(draft, into[previous].dead ? 0 : previous);
     REQUIRE(number == into.size());
@@ -126,6 +144,14 @@ class World {
     if (row.attributes.previous != 0) into.change(previous).attributes.next = number;
     row.times = draft.times;
     into.push(std::move(row));
+  }
+
+  Embedding some_vector() {
+    std::vector<float> floats(kDimensions);
+    for (float& x : floats) x = static_cast<float>(pick(2001)) - 1000;
+    Embedding made;
+    quantise(floats, made);
+    return made;
   }
 
   void change(IndexWriter& writer, Model& into) {
@@ -180,11 +206,14 @@ class World {
     IndexView view(index, read);
     REQUIRE(view.row_end() == model.size());
     std::uint64_t live = 0, length = 0;
+    const std::vector<VectorSet> sets = view.vector_sets();
+    REQUIRE(sets.size() == (model.size() > 1 ? 1 : 0));
+    if (!sets.empty()) REQUIRE(sets.front().filled == model.size());
     for (Row r = 1; r < model.size(); ++r) {
       const ModelRow& m = model[r];
       const RowAttributes a = view.attributes(r);
       // One check a row: there are millions.
-      if (!same(view, r, m, a)) {
+      if (!same(view, r, m, a) || !same_vector(view.vector(sets.front(), r), m)) {
         INFO("row " << r << " dead " << m.dead << " closed " << m.closed);
         REQUIRE(a.previous == m.attributes.previous);
         REQUIRE(a.next == m.attributes.next);
@@ -199,6 +228,7 @@ class World {
     REQUIRE(view.state().live_length == length);
     check_terms(view);
     check_fingerprints(view);
+    check_sketches(view);
   }
 
   static bool same(IndexView& view, Row row, const ModelRow& m, const RowAttributes& a) {
@@ -211,6 +241,11 @@ class World {
            a.importance == m.attributes.importance && t.mentioned == m.times.mentioned &&
            t.believed_until == m.times.believed_until && t.expires == m.times.expires &&
            view.timed(row) == (m.times.expires != RowTimes::kForever);
+  }
+
+  static bool same_vector(const char* cell, const ModelRow& m) {
+    if (cell == nullptr) return m.dead || m.vector.empty();
+    return !m.dead && m.vector == std::string_view(cell, vector_bytes(kDimensions));
   }
 
   void check_terms(IndexView& view) {
@@ -241,6 +276,23 @@ class World {
       REQUIRE(view.find_fingerprint(m.fingerprint) == expected);
     }
     REQUIRE(view.find_fingerprint("never said").empty());
+  }
+
+  void check_sketches(IndexView& view) {
+    for (int i = 0; i < 50 && model.size() > 1; ++i) {
+      const std::string text = model[static_cast<Row>(1 + pick(model.size() - 1))].fingerprint;
+      const std::optional<Sketch> sketch = sketcher()(text);
+      std::vector<std::vector<Row>> bands;
+      for (std::size_t b = 0; sketch && b < kSketchBands; ++b) {
+        std::vector<Row>& rows = bands.emplace_back();
+        for (Row r = 1; r < model.size(); ++r) {
+          const ModelRow& m = model[r];
+          if (!m.dead && !m.closed && m.sketch && (*m.sketch)[b] == (*sketch)[b]) rows.push_back(r);
+        }
+      }
+      const std::vector<Row> expected = best_matches(bands, [](Row) { return true; });
+      REQUIRE(view.find_sketch(text) == expected);
+    }
   }
 
   TestVault vault_;
@@ -288,6 +340,7 @@ TEST_CASE("the index agrees with a model through merges, changes and aborted tra
   IndexView view(*world.index_, read);
   INFO("rows " << view.state().rows << " segments " << view.state().segments);
   CHECK(view.state().segments <= 12u * 8);
+  view.check([](Row, const RowAttributes&, const RowTimes&) {});
 }
 
 TEST_CASE(

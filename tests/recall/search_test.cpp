@@ -11,6 +11,8 @@
 
 #include "../oracle/brute_force.h"
 #include "../vault/vault_fixture.h"
+#include "recall/builtin_model.h"
+#include "recall/dot.h"
 #include "recall/ranking.h"
 
 namespace strongroom::recall {
@@ -21,6 +23,11 @@ using vault::TestVault;
 
 constexpr TimeMs kHour = 3'600'000;
 constexpr TimeMs kNow = 500'000 * kHour;
+
+Embedder& model() {
+  static const std::unique_ptr<Embedder> embedder = make_builtin_embedder();
+  return *embedder;
+}
 
 // What is done to an index, one row at a time.
 struct Op {
@@ -90,6 +97,10 @@ class Filled {
     draft.text = &analyzer_.analyze(op.text);
     const std::string print = normalized(op.text);
     draft.fingerprint = print;
+    model().embed(op.text, Side::passage, embedding_);
+    const RowVector vector{writer.vector_set(model().model_id(), model().dimensions()),
+                           &embedding_};
+    draft.vectors = {&vector, 1};
     const Row fresh = writer.add(draft, op.previous);
     if (op.kind == Op::replace) writer.take_place(op.row, op.row, fresh, fresh);
   }
@@ -109,6 +120,9 @@ class Filled {
     row.created_hours = op.attributes.created_hours;
     row.times = op.times;
     row.set_text(analyzer_.analyze(op.text));
+    model_.model = model().model_id();
+    model().embed(op.text, Side::passage, embedding_);
+    row.set_vector(embedding_);
     const Row fresh = model_.add(std::move(row), op.previous);
     if (op.kind == Op::replace) model_.take_place(op.row, op.row, fresh, fresh);
   }
@@ -120,6 +134,7 @@ class Filled {
   std::shared_ptr<vault::Bank> bank_;
   std::unique_ptr<Index> index_;
   Analyzer analyzer_;
+  Embedding embedding_;
   oracle::Rows model_;
 };
 
@@ -128,6 +143,7 @@ class Filled {
 struct Corpus {
   std::vector<Op> ops;
   std::vector<std::string> texts;  // of queries
+  std::vector<Embedding> vectors;  // of these
   std::vector<SearchQuery> queries;
 };
 
@@ -147,7 +163,12 @@ class Maker {
       if (stems.insert(analyzer.stem(word)).second) words_.push_back(word);
     }
     for (const char* word :
-         {"max_retries", "HttpServer", "v2.4.1", "ERR-1042", "caf\u00e9", "\u6771\u4eac"}) {
+         {"max_retries", "HttpServer", "v2.4.1",   "ERR-1042", "caf\u00e9", "\u6771\u4eac",
+          "ship",        "boat",       "harbour",  "kitten",   "cat",       "puppy",
+          "doctor",      "hospital",   "nurse",    "piano",    "guitar",    "melody",
+          "bread",       "bakery",     "mountain", "hiking",   "river",     "teacher",
+          "school",      "lesson",     "car",      "engine",   "garage",    "wedding",
+          "marriage",    "bride"}) {
       words_.push_back(word);
     }
   }
@@ -178,8 +199,15 @@ class Maker {
       closed.push_back(false);
     }
     for (std::size_t i = 0; i < queries; ++i) corpus.texts.push_back(query());
-    for (std::size_t i = 0; i < queries; ++i)
-      corpus.queries.push_back(filtered(corpus.texts[i], rows));
+    corpus.vectors.resize(queries);
+    for (std::size_t i = 0; i < queries; ++i) {
+      SearchQuery& query = corpus.queries.emplace_back(filtered(corpus.texts[i], rows));
+      query.times = query_times(query.text, query.query_time).spans;
+      query.temporal = pick(6) != 0;
+      query.lexical = pick(10) != 0;
+      if (pick(5) == 0 || !model().embed(query.text, Side::query, corpus.vectors[i])) continue;
+      query.vector = {model().model_id(), &corpus.vectors[i], model().curve()};
+    }
     return corpus;
   }
 
@@ -210,12 +238,16 @@ class Maker {
 
   std::string query() {
     std::string text;
+    if (pick(10) == 0) return pick(2) == 0 ? "max_retries" : "the ERR-1042 of HttpServer";
     for (std::size_t n = 1 + pick(6); n > 0; --n) {
       std::string next = word();
       if (pick(5) == 0 && next.size() > 4) next.erase(2 + pick(next.size() - 2), 1);
       text += next + " ";
     }
     if (pick(5) == 0) text += pick(2) == 0 ? "Ann Lee" : "Bo";
+    static const char* const kTimes[] = {" yesterday",    " last month", " in January 2027",
+                                         " since Monday", " recently",   " 2026-12-24"};
+    if (pick(4) == 0) text += kTimes[pick(std::size(kTimes))];
     return text;
   }
 
@@ -255,14 +287,21 @@ class Maker {
 struct Answer {
   Row row;
   vault::RecordId record;
-  double final, keyword, graph;
+  double final, similarity, keyword, semantic, temporal, graph;
   friend bool operator==(const Answer&, const Answer&) = default;
+  friend std::ostream& operator<<(std::ostream& out, const Answer& a) {
+    return out << "row " << a.row << " record " << a.record << " " << a.final << " of "
+               << a.similarity << ": " << a.keyword << " " << a.semantic << " " << a.temporal << " "
+               << a.graph << "\n";
+  }
 };
 template <class Hits>
 std::vector<Answer> bits(const Hits& hits) {
   std::vector<Answer> all;
-  for (const auto& hit : hits)
-    all.push_back({hit.row, hit.record, hit.final, hit.keyword, hit.graph});
+  for (const auto& hit : hits) {
+    all.push_back({hit.row, hit.record, hit.final, hit.similarity, hit.keyword, hit.semantic,
+                   hit.temporal, hit.graph});
+  }
   return all;
 }
 
@@ -276,7 +315,8 @@ TEST_CASE("fan-out, sizes of transactions and restarts change no bit of an answe
     bool restarts;
   };
   std::vector<std::vector<Answer>> expected;
-  std::size_t found = 0;
+  std::size_t found = 0, near = 0, in_time = 0;
+  const std::string kernel(kernel_name());
   for (const Way way :
        {Way{2, 7, false}, Way{4, 300, true}, Way{8, 1500, false}, Way{2, 300, false},
         Way{8, 7, true}, Way{4, 1500, true}, Way{16, 50, false}}) {
@@ -296,13 +336,28 @@ TEST_CASE("fan-out, sizes of transactions and restarts change no bit of an answe
       if (expected.size() == i) {
         expected.push_back(bits(index.expected(corpus.queries[i])));
         found += expected[i].size();
+        for (const Answer& answer : expected[i]) {
+          near += answer.semantic > 0 ? 1u : 0u;
+          in_time += answer.temporal > 0 ? 1u : 0u;
+        }
       }
       REQUIRE(bits(index.search(corpus.queries[i]).hits) == expected[i]);
     }
     index.reopen();
     REQUIRE(bits(index.search(corpus.queries[0]).hits) == expected[0]);
+    if (way.fan_out != 16) continue;
+    for (const std::string_view other : kernels()) {
+      REQUIRE(use_kernel(other));
+      INFO("kernel " << other);
+      for (std::size_t i = 0; i < corpus.queries.size(); ++i) {
+        REQUIRE(bits(index.search(corpus.queries[i]).hits) == expected[i]);
+      }
+    }
+    REQUIRE(use_kernel(kernel));
   }
   CHECK(found > 2000);
+  CHECK(near > 1000);
+  CHECK(in_time > 300);
 }
 
 TEST_CASE("an answer is the same before and after every step of a merge") {
@@ -484,6 +539,23 @@ TEST_CASE("a place is guaranteed beyond the number of candidates, and to five me
   for (std::size_t i = 0; i < 5; ++i) first += hits[i].guaranteed ? 1u : 0u;
   CHECK(first == 5);
   for (const Row row : rare) CHECK(hit_of(hits, row).guaranteed);
+}
+
+TEST_CASE("of what is guaranteed a whole identifier goes first") {
+  Bank bank;
+  for (int i = 10; i < 50; ++i) bank.add(haystack("stuffing", i));
+  // Six rows that hold a rare word each, and more of the query.
+  const std::string common = kCommon + " timber crystal marble falcon orchard canyon pebble hazel";
+  for (int i = 0; i < 6; ++i) {
+    bank.add(common + " needle" + std::string(1, static_cast<char>('a' + i / 2)) + "q");
+  }
+  const Row row = bank.add(haystack("pool_timeout_ms", 1));
+  const auto hits = bank.find(common + " needleaq needlebq needlecq pool_timeout_ms");
+  std::size_t rare = 0;
+  for (const Hit& hit : hits) rare += hit.guaranteed && !hit.whole ? 1u : 0u;
+  CHECK(rare == 6);
+  CHECK(place_of(hits, row) < 5);
+  CHECK(hits[5].similarity > hit_of(hits, row).similarity);
 }
 
 TEST_CASE("a memory edited many times keeps the place of its rare word") {
@@ -795,6 +867,140 @@ TEST_CASE("a row whose neighbour leads back to it is ranked as any other") {
   gone.row = b;
   bank.apply(gone);
   CHECK(hit_of(bank.find("harbour"), c).graph > 0);
+}
+
+// ---- meaning and time
+
+namespace {
+
+// A query with its vector and times.
+struct Asked {
+  explicit Asked(std::string_view text) {
+    query = Bank::ask(text);
+    REQUIRE(model().embed(text, Side::query, vector));
+    query.vector = {model().model_id(), &vector, model().curve()};
+    query.times = query_times(text, query.query_time).spans;
+  }
+  Embedding vector;
+  SearchQuery query;
+};
+
+constexpr TimeMs kDay = 24 * kHour;
+
+}  // namespace
+
+TEST_CASE("what means the same is found without a common word") {
+  Bank bank;
+  bank.pad(300);  // most are in a segment
+  const Row cat = bank.add("My kitten caught a mouse.");
+  bank.add("The invoice was paid by bank transfer.");
+  Asked asked("feline pets");
+  const auto hits = bank.find(asked.query);
+  REQUIRE_FALSE(hits.empty());
+  CHECK(hits[0].row == cat);
+  CHECK(hits[0].keyword == 0);
+  CHECK(hits[0].semantic > 0);
+  asked.query.vector.reset();
+  CHECK(bank.find(asked.query).empty());
+}
+
+TEST_CASE("vectors of another model are not compared") {
+  Bank bank;
+  bank.add("My kitten caught a mouse.");
+  Asked asked("feline pets");
+  asked.query.vector->model = "another";
+  CHECK(bank.find(asked.query).empty());
+  CHECK_FALSE(bank.search(asked.query).compared);
+  asked.query.vector->model = model().model_id();
+  const SearchOutcome outcome = bank.search(asked.query);
+  CHECK(outcome.compared);
+  CHECK(outcome.behind == 0);
+}
+
+TEST_CASE("meaning counts less in a conversation than in a text") {
+  Bank bank;
+  bank.pad(20);
+  const Row text = bank.add("My kitten caught a mouse.");
+  Op turn = bank.next("My kitten caught a mouse.");
+  turn.speaker = "Ann";
+  const Row said = bank.put(turn);
+  const auto hits = bank.find(Asked("feline pets").query);
+  CHECK(hit_of(hits, text).semantic == hit_of(hits, said).semantic);
+  CHECK(hit_of(hits, text).similarity > 2 * hit_of(hits, said).similarity);
+}
+
+TEST_CASE("in a query of names alone meaning hardly counts") {
+  Bank bank;
+  bank.pad(20);
+  const Row named = bank.add("set max_retries to five");
+  bank.add("The program tries again a few times at most.");
+  const auto by_name = bank.find(Asked("max_retries").query);
+  CHECK(by_name[0].row == named);
+  for (const Hit& hit : by_name) CHECK((hit.row == named || hit.similarity < 0.2));
+}
+
+TEST_CASE("meaning is not lent to neighbours") {
+  Bank bank;
+  bank.pad(20);
+  const Row cat = bank.add("My kitten caught a mouse.");
+  const Row beside = bank.add("zzyzx", cat);
+  const auto hits = bank.find(Asked("feline pets").query);
+  CHECK(hits[0].row == cat);
+  CHECK(place_of(hits, beside) == hits.size());
+}
+
+TEST_CASE("a time in the query finds what happened then, or was said then") {
+  Bank bank;
+  bank.pad(20);
+  const auto add = [&](TimeMs mentioned, std::optional<TimeMs> occurred) {
+    Op op = bank.next("we went swimming");
+    op.times.mentioned = mentioned;
+    op.attributes.dated = occurred.has_value();
+    if (occurred) op.times.occurred_start = op.times.occurred_end = *occurred;
+    return bank.put(op);
+  };
+  const TimeMs yesterday = kNow - kDay, before = kNow - 40 * kDay;
+  const Row happened = add(kNow - 3 * kDay, yesterday);
+  const Row told = add(yesterday, std::nullopt);
+  const Row of_old = add(yesterday, before);
+  const Row neither = add(before, before);
+  Asked asked("what did we do yesterday");
+  auto hits = bank.find(asked.query);
+  CHECK(hit_of(hits, happened).temporal == 1);
+  CHECK(hit_of(hits, told).temporal == 1);
+  CHECK(hit_of(hits, of_old).temporal == ranking::kMentionedTime);
+  CHECK((place_of(hits, neither) == hits.size() || hit_of(hits, neither).temporal == 0));
+  asked.query.temporal = false;
+  for (const Hit& hit : bank.find(asked.query)) CHECK(hit.temporal == 0);
+  // Nothing but a time is a question too.
+  Asked alone("recently");
+  hits = bank.find(alone.query);
+  CHECK(hit_of(hits, told).temporal == ranking::kVagueTime);
+  CHECK(hit_of(hits, of_old).temporal == ranking::kVagueTime * ranking::kMentionedTime);
+  // Also where no word of it is one to look for.
+  SearchQuery wordless = Bank::ask("what was it");
+  wordless.times = asked.query.times;
+  for (TimeExpression& time : wordless.times) time.begin = time.end = 0;
+  hits = bank.find(wordless);
+  REQUIRE(hits.size() == 3);
+  CHECK(hit_of(hits, happened).similarity > 0.7);
+}
+
+TEST_CASE("of rows in time the newest are handed on, and hits end where the candidates do") {
+  Bank bank;
+  std::vector<Op> ops;
+  for (int i = 0; i < 50; ++i) {
+    ops.push_back(bank.next("nothing of note " + std::to_string(i)));
+    ops.back().attributes.record = 1000u + static_cast<unsigned>(i);
+    ops.back().times.mentioned = kNow - kDay;
+  }
+  for (const Op& op : ops) bank.put(op);
+  Asked asked("swimming yesterday");
+  asked.query.vector.reset();
+  asked.query.candidates = 10;
+  const auto hits = bank.find(asked.query);
+  REQUIRE(hits.size() == 10);
+  for (const Hit& hit : hits) CHECK(hit.row > 40);
 }
 
 }  // namespace strongroom::recall

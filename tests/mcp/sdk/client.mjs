@@ -36,7 +36,7 @@ async function tools(client) {
   const { tools } = await client.listTools();
   assert.deepEqual(tools.map((tool) => tool.name).sort(),
     ['agent_forget', 'agent_recall', 'agent_remember', 'get_project_context', 'memory_edit',
-      'memory_get', 'memory_link', 'recall', 'retain']);
+      'memory_get', 'memory_link', 'recall', 'reflect', 'retain']);
   const call = (name, args) => client.callTool({ name, arguments: args });
   const key = `from ${which}`;
 
