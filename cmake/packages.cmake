@@ -21,6 +21,15 @@ set_target_properties(Stemmer::stemmer PROPERTIES
   IMPORTED_LOCATION "${STEMMER_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${STEMMER_INCLUDE_DIR}")
 mark_as_advanced(STEMMER_INCLUDE_DIR STEMMER_LIBRARY)
 
+# Only libcurl's headers: the library is loaded by the program when it is needed.
+find_path(CURL_INCLUDE_DIR curl/curl.h)
+if(NOT CURL_INCLUDE_DIR)
+  message(FATAL_ERROR "curl/curl.h is missing; scripts/deps installs it (Debian's libcurl4-gnutls-dev)")
+endif()
+add_library(Curl::headers INTERFACE IMPORTED)
+set_target_properties(Curl::headers PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${CURL_INCLUDE_DIR}")
+mark_as_advanced(CURL_INCLUDE_DIR)
+
 # The format is little-endian and LMDB files are host-endian.
 if(CMAKE_CXX_BYTE_ORDER STREQUAL "BIG_ENDIAN")
   message(FATAL_ERROR "Strongroom's format is little-endian; big-endian builds are refused")

@@ -21,7 +21,8 @@ INCLUDES = {
     "vault": {"base", "crypto", "vault"},
     "policy": {"base", "policy"},
     "recall": {"base", "crypto", "vault", "recall"},
-    "service": {"base", "crypto", "vault", "policy", "recall", "service"},
+    "embed": {"base", "crypto", "vault", "recall", "embed"},
+    "service": {"base", "crypto", "vault", "policy", "recall", "embed", "service"},
     "mcp": {"base", "service", "mcp"},
     "cli": {"base", "service", "cli"},
 }
@@ -31,7 +32,8 @@ LINKS = {
     "vault": {"base", "crypto"},
     "policy": {"base"},
     "recall": {"base", "crypto", "vault"},
-    "service": {"base", "crypto", "vault", "policy", "recall"},
+    "embed": {"base", "crypto", "vault", "recall"},
+    "service": {"base", "crypto", "vault", "policy", "recall", "embed"},
     "mcp": {"base", "service"},
     # main.cpp, the composition root, is in this target.
     "cli": {"base", "crypto", "vault", "service", "mcp"},
@@ -47,6 +49,7 @@ LIBRARIES = [
     ("LMDB", re.compile(r"^lmdb\.h$"), {"vault"}, True),
     ("utf8proc", re.compile(r"^utf8proc\.h$"), {"recall"}, False),
     ("libstemmer", re.compile(r"^libstemmer\.h$"), {"recall"}, False),
+    ("libcurl", re.compile(r"^curl/"), {"embed"}, True),
     ("CLI11", re.compile(r"^CLI/"), {"cli"}, False),
     ("nlohmann::json", re.compile(r"^nlohmann/|^json\.hpp$"), set(), False),
 ]
@@ -55,6 +58,7 @@ PACKAGES = [
     ("LMDB", re.compile(r"\bPkgConfig::LMDB\b|\blmdb\b(?!_engine)"), {"vault"}),
     ("utf8proc", re.compile(r"\bPkgConfig::UTF8PROC\b"), {"recall"}),
     ("libstemmer", re.compile(r"\bStemmer::"), {"recall"}),
+    ("libcurl", re.compile(r"\bCurl::|\bCURL::"), {"embed"}),
     ("CLI11", re.compile(r"\bCLI11::"), {"cli"}),
     ("nlohmann::json", re.compile(r"\bnlohmann_json"), set()),
 ]
@@ -143,8 +147,11 @@ CLEAN = {
     "vault/v.cpp": '#include "vault/v.h"\n#include <lmdb.h>\n',
     "recall/r.h": '#include "vault/v.h"\n',
     "recall/r.cpp": '#include "recall/r.h"\n#include <utf8proc.h>\n#include <libstemmer.h>\n',
+    "embed/e.h": '#include "recall/r.h"\n',
+    "embed/e.cpp": '#include "embed/e.h"\n#include <curl/curl.h>\n',
     "policy/p.h": '#include "base/a.h"\n',
-    "service/s.h": '#include "policy/p.h"\n#include "recall/r.h"\n#include "vault/v.h"\n',
+    "service/s.h": '#include "policy/p.h"\n#include "recall/r.h"\n#include "vault/v.h"\n'
+                   '#include "embed/e.h"\n',
     "mcp/m.h": '#include "base/a.h"\n#include "service/s.h"\n',
     "cli/c.cpp": '#include "service/s.h"\n#include <CLI/CLI.hpp>\n',
     "cli/main.cpp": '#include "mcp/m.h"\n#include "crypto/process.h"\n'
@@ -156,6 +163,8 @@ CLEAN = {
                             "  DEPENDS strongroom::crypto PRIVATE PkgConfig::LMDB)\n",
     "recall/CMakeLists.txt": "strongroom_layer(recall SOURCES r.cpp DEPENDS strongroom::vault\n"
                              "  PRIVATE PkgConfig::UTF8PROC Stemmer::stemmer)\n",
+    "embed/CMakeLists.txt": "strongroom_layer(embed SOURCES e.cpp DEPENDS strongroom::recall\n"
+                            "  PRIVATE Curl::headers)\n",
     "policy/CMakeLists.txt": "strongroom_layer(policy SOURCES p.cpp DEPENDS strongroom::base)\n",
     "service/CMakeLists.txt": "# not strongroom::mcp\nstrongroom_layer(service SOURCES s.cpp\n"
                               "  DEPENDS strongroom::vault strongroom::policy)\n",
@@ -177,6 +186,9 @@ PLANTED = [
     ("vault/v.cpp", '#include "policy/p.h"', "vault/ may not include policy/p.h"),
     ("vault/v.cpp", '#include "recall/r.h"', "vault/ may not include recall/r.h"),
     ("recall/r.h", '#include "policy/p.h"', "recall/ may not include policy/p.h"),
+    ("recall/r.h", '#include "embed/e.h"', "recall/ may not include embed/e.h"),
+    ("embed/e.h", '#include "policy/p.h"', "embed/ may not include policy/p.h"),
+    ("service/s.h", "#include <curl/easy.h>", "libcurl is not for service/"),
     ("recall/r.h", '#include "service/s.h"', "recall/ may not include service/s.h"),
     ("service/s.h", "#include <utf8proc.h>", "utf8proc is not for service/"),
     ("mcp/m.h", '#include "recall/r.h"', "mcp/ may not include recall/r.h"),
@@ -211,6 +223,10 @@ PLANTED = [
      "mcp may not link strongroom::vault"),
     ("service/CMakeLists.txt", "target_link_libraries(strongroom_service PUBLIC PkgConfig::LMDB)",
      "LMDB is not for service/"),
+    ("service/CMakeLists.txt", "target_link_libraries(strongroom_service PRIVATE Curl::headers)",
+     "libcurl is not for service/"),
+    ("recall/CMakeLists.txt", "target_link_libraries(strongroom_recall PUBLIC strongroom::embed)",
+     "recall may not link strongroom::embed"),
     ("mcp/CMakeLists.txt", "target_link_libraries(strongroom_mcp nlohmann_json::nlohmann_json)",
      "nlohmann::json is not for mcp/"),
 ]
