@@ -189,6 +189,8 @@ PLANTED = [
     ("recall/r.h", '#include "embed/e.h"', "recall/ may not include embed/e.h"),
     ("embed/e.h", '#include "policy/p.h"', "embed/ may not include policy/p.h"),
     ("service/s.h", "#include <curl/easy.h>", "libcurl is not for service/"),
+    ("embed/e.h", '#include "service/s.h"', "embed/ may not include service/s.h"),
+    ("embed/e.h", "#include <sodium.h>", "libsodium is not for embed/"),
     ("recall/r.h", '#include "service/s.h"', "recall/ may not include service/s.h"),
     ("service/s.h", "#include <utf8proc.h>", "utf8proc is not for service/"),
     ("mcp/m.h", '#include "recall/r.h"', "mcp/ may not include recall/r.h"),
