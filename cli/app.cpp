@@ -52,6 +52,7 @@ void add_commands(Command& root) {
   add_init_command(root);
   add_health_commands(root);
   add_bank_commands(root);
+  add_model_commands(root);
   add_slot_commands(root);
   add_config_commands(root);
   root.heading("Trust");

@@ -21,6 +21,7 @@ void add_memory_list_commands(Command& root);  // memories, documents, tags
 void add_review_commands(Command& root);       // entities, review
 void add_import_command(Command& root);
 void add_bank_commands(Command& root);
+void add_model_commands(Command& root);
 void add_policy_commands(Command& root);
 void add_audit_commands(Command& root);
 void add_mcp_command(Command& root);

@@ -85,18 +85,12 @@ std::vector<std::string> chosen_clients(const ConnectOptions& options,
 
 std::string_view action_name(ConnectPlan::Action action) {
   switch (action) {
-    case ConnectPlan::Action::none:
-      return "none";
-    case ConnectPlan::Action::create_file:
-      return "create_file";
-    case ConnectPlan::Action::add:
-      return "add";
-    case ConnectPlan::Action::replace:
-      return "replace";
-    case ConnectPlan::Action::remove:
-      return "remove";
-    case ConnectPlan::Action::remove_file:
-      return "remove_file";
+    case ConnectPlan::Action::none: return "none";
+    case ConnectPlan::Action::create_file: return "create_file";
+    case ConnectPlan::Action::add: return "add";
+    case ConnectPlan::Action::replace: return "replace";
+    case ConnectPlan::Action::remove: return "remove";
+    case ConnectPlan::Action::remove_file: return "remove_file";
   }
   return "none";
 }

@@ -54,9 +54,8 @@ void for_each_line(std::string_view text, const Each& each) {
 
 std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
   std::vector<std::string> lines;
-  for_each_line(text, [&](std::string_view line) {
-    wrap_line(line, std::max(width, kLeastWidth), lines);
-  });
+  for_each_line(
+      text, [&](std::string_view line) { wrap_line(line, std::max(width, kLeastWidth), lines); });
   return lines;
 }
 

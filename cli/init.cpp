@@ -103,14 +103,10 @@ void require_no_vault(Context& context) {
 
 std::string_view kind_name(SlotKind kind) {
   switch (kind) {
-    case SlotKind::passphrase:
-      return "passphrase";
-    case SlotKind::keyfile:
-      return "key file";
-    case SlotKind::both:
-      return "key file and passphrase";
-    case SlotKind::code:
-      return "recovery code";
+    case SlotKind::passphrase: return "passphrase";
+    case SlotKind::keyfile: return "key file";
+    case SlotKind::both: return "key file and passphrase";
+    case SlotKind::code: return "recovery code";
   }
   return "unknown";
 }

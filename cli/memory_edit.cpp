@@ -36,8 +36,9 @@ struct EditOptions {
 EditOp operation(const EditOptions& options) {
   const int others = int{options.forget} + int{options.invalidate} + int{options.restore};
   if (others + int{options.changes()} > 1) {
-    throw Error::invalid("edit", "does one thing at a time: change, --forget, --invalidate or "
-                                 "--restore");
+    throw Error::invalid("edit",
+                         "does one thing at a time: change, --forget, --invalidate or "
+                         "--restore");
   }
   if (options.replacement && !options.invalidate) {
     throw Error::invalid("--replacement", "goes with --invalidate");

@@ -50,6 +50,10 @@ void write_outcome(JsonWriter& writer, const RetainedItem& item) {
   if (!item.document_id.empty()) writer.member("document_id", item.document_id);
 }
 
+void warn(const std::string& warning) {
+  if (!warning.empty()) write_stderr("warning: " + escape_for_display(warning) + "\n");
+}
+
 // ---- one text
 
 void show_retained(Context& context, const RetainResult& result) {
@@ -76,6 +80,7 @@ void show_retained(Context& context, const RetainResult& result) {
   if (item.status == ItemStatus::stored && !item.reason.empty()) line += ", " + item.reason;
   context.out().line(escape_for_display(line));
   context.out().flush();
+  if (!Terminal::is_terminal(2)) warn(result.warning);
   context.notes(result.notes);
 }
 
@@ -218,6 +223,9 @@ std::vector<service::RetainedItem> ItemStore::store(std::vector<Named> items) {
                           }));
   }
   for (std::size_t i = 0; i < result.items.size(); ++i) report(items[i], result.items[i]);
+  // Once: the next call mostly has the same.
+  if (!warned_) warn(result.warning);
+  warned_ = warned_ || !result.warning.empty();
   // What is committed is said at once: a run that is cut off leaves a true list.
   context_.out().flush();
   return std::move(result.items);

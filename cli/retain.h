@@ -74,7 +74,7 @@ class ItemStore {
   std::string source_;
   bool allow_secret_;
   Tally tally_;
-  bool problem_ = false;
+  bool problem_ = false, warned_ = false;
   std::optional<Code> refused_;  // of the first rejection
 };
 

@@ -165,7 +165,8 @@ void show_dry_run(Context& context, const Plan& plan) {
     writer.begin_object().member("dry_run", true).member("items", std::uint64_t{plan.size()});
     context.out().line(writer.end_object().text());
   } else {
-    context.out().line(counted(plan.size(), "item", "items") + " would be offered; nothing was "
+    context.out().line(counted(plan.size(), "item", "items") +
+                       " would be offered; nothing was "
                        "stored.");
   }
 }

@@ -15,7 +15,7 @@
 namespace strongroom::cli {
 namespace {
 
-constexpr std::array<std::string_view, 6> kEndings = {".md",  ".txt", ".rst",
+constexpr std::array<std::string_view, 6> kEndings = {".md",   ".txt", ".rst",
                                                       ".adoc", ".org", ".log"};
 constexpr std::size_t kSniffed = 4096;
 
@@ -26,10 +26,9 @@ bool has_text(std::string_view bytes) {
 // "printf.3", "ls.1p", "x.man": pages of the manual. Other things end in a digit too ("libc.so.6"),
 // so the beginning decides.
 bool is_manual_page(const std::string& path, std::string_view ending) {
-  const bool section = ending.size() >= 2 && ending.size() <= 5 && ending[1] >= '1' &&
-                       ending[1] <= '9' &&
-                       std::all_of(ending.begin() + 2, ending.end(),
-                                   [](char c) { return c >= 'a' && c <= 'z'; });
+  const bool section =
+      ending.size() >= 2 && ending.size() <= 5 && ending[1] >= '1' && ending[1] <= '9' &&
+      std::all_of(ending.begin() + 2, ending.end(), [](char c) { return c >= 'a' && c <= 'z'; });
   if (!section && ending != ".man") return false;
   constexpr int kFlags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
   const UniqueFd fd(::open(path.c_str(), kFlags));

@@ -38,7 +38,8 @@ def code(rng, count):
     lines = []
     for path in sorted(glob.glob(os.path.join(os.path.dirname(os.__file__), "*.py"))):
         with open(path, encoding="utf-8", errors="replace") as f:
-            lines += [cut(line) for line in f if len(line.strip()) > 8]
+            # Some files name the folder that this very Python was built into.
+            lines += [cut(line) for line in f if len(line.strip()) > 8 and sys.prefix not in line]
     return rng.sample(lines, count)
 
 

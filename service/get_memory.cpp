@@ -140,6 +140,7 @@ MemoryDetail get_by_id(MemoryService::State& state, const GetMemoryRequest& requ
   detail.document_id = memory.document;
   detail.bank = name;
   detail.memory = describe(memory, *at.bank, state.last_call);
+  detail.memory.superseded_by = replacement_id(state, view, tool::kGet, memory.superseded_by);
   SourceReader sources(state, view, tool::kGet);
   sources.describe(memory, detail.memory);
   detail.sources = sources.sources(memory);

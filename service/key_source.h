@@ -33,8 +33,8 @@ KeySource owner_key_from_environment(const std::string& flag = {});
 /// The admin secret: STRONGROOM_ADMIN_KEYFILE, STRONGROOM_ADMIN_PASSPHRASE_FILE.
 KeySource admin_key_from_environment();
 
-/// A passphrase from a file of this user, mode 0600, without its final line break. Throws locked when
-/// there is none, invalid.
+/// A passphrase from a file of this user, mode 0600, without its final line break. Throws locked
+/// when there is none, invalid.
 SecretBytes read_passphrase_file(const std::string& path);
 
 /// STRONGROOM_VAULT, else $XDG_DATA_HOME/strongroom/memory.vault.

@@ -75,6 +75,7 @@ struct RetainResult {
   bool repeated = false;            // answered from an earlier call with the same operation_id
   std::string bank;
   std::vector<std::string> notes;
+  std::string warning;  // what went wrong behind an answer that stands; one of the notes as well
 };
 
 // ---- search

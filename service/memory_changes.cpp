@@ -47,15 +47,6 @@ void find_occurred(vault::MemoryDraft& draft) {
   draft.occurred_found = true;
 }
 
-// "Name: text", unless the text begins like that already.
-std::string_view with_speaker(std::string_view speaker, std::string_view text, std::string& out) {
-  const bool there =
-      text.substr(0, speaker.size()) == speaker && text.substr(speaker.size(), 1) == ":";
-  if (speaker.empty() || there) return text;
-  out.assign(speaker).append(": ").append(text);
-  return out;
-}
-
 }  // namespace
 
 std::uint8_t importance_byte(double importance) {
@@ -68,8 +59,10 @@ MemoryChanges::MemoryChanges(MemoryService::State& state, const std::shared_ptr<
     : state_(state),
       tool_(tool),
       now_(now_ms()),
+      bank_(bank),
       write_(bank->write(state.vault->stamp())),
-      rows_(state.index(bank), write_) {
+      rows_(state.index(bank), write_),
+      first_row_(rows_.next_row()) {
   // Waiting for another writer takes time, and its changes are older than these.
   now_ = now_ms();
 }
@@ -138,11 +131,16 @@ recall::RowDraft MemoryChanges::row_draft(const vault::MemoryDraft& draft, vault
   return row;
 }
 
-// Who speaks is a part of what a turn means.
+// Who speaks is a part of what a turn means. Other models are asked after the commit, since that
+// can take long and other writers would wait.
 recall::RowVector MemoryChanges::embed(const vault::MemoryDraft& draft, std::string_view passage) {
-  recall::Embedder& model = state_.embedder();
+  recall::Embedder& model = state_.open_models.builtin();
   if (vector_set_ == 0) vector_set_ = rows_.vector_set(model.model_id(), model.dimensions());
-  const std::string_view said = with_speaker(draft.speaker, passage, findable_);
+  std::string_view said = passage;
+  if (needs_speaker(draft.speaker, passage)) {
+    findable_.assign(draft.speaker).append(": ").append(passage);
+    said = findable_;
+  }
   model.embed(said, recall::Side::passage, embedding_);
   return {vector_set_, &embedding_};
 }
@@ -377,8 +375,16 @@ vault::RecordId MemoryChanges::forget(const vault::Memory& current,
 
 void MemoryChanges::commit() {
   vault::sweep_operations(write_, now_);
+  const recall::Row end = rows_.next_row();
+  const auto sets = rows_.vector_sets();
   rows_.finish();
   write_.commit();
+  const bool behind = std::any_of(sets.begin(), sets.end(), [&](const recall::VectorSet& set) {
+    return set.number == vector_set_ && set.filled < end;
+  });
+  if (behind || state_.models.embedder_of(bank_->tag()) != nullptr) {
+    state_.catch_up(bank_, tool_, end - first_row_);
+  }
 }
 
 }  // namespace strongroom::service

@@ -72,7 +72,9 @@ class MemoryChanges {
   void link_quotes(vault::RecordId observation, vault::RecordId source,
                    std::vector<std::string> quotes);
 
-  /// Finishes the index, sweeps operations and commits; log with bank().log() before.
+  /// Finishes the index, sweeps operations and commits; log with bank().log() before. Then the
+  /// bank's own model, where it has one, is asked for the vectors of the new rows: what it cannot
+  /// give now is made up for later.
   void commit();
 
  private:
@@ -83,7 +85,7 @@ class MemoryChanges {
   std::string_view findable_text(const vault::MemoryDraft& draft, std::string_view passage);
   recall::TagSet tag_set(const std::vector<std::string>& tags);
   recall::Speaker speaker(std::string_view name);
-  /// The vector of a passage, in the sets that this process can fill. Valid until the next call.
+  /// The vector of a passage by the model in the program. Valid until the next call.
   recall::RowVector embed(const vault::MemoryDraft& draft, std::string_view passage);
   void put_link(vault::RecordId from, vault::RecordId to, std::string_view relation,
                 std::vector<std::string> quotes = {});
@@ -93,8 +95,10 @@ class MemoryChanges {
   MemoryService::State& state_;
   std::string_view tool_;
   TimeMs now_;
+  std::shared_ptr<vault::Bank> bank_;
   vault::BankWrite write_;
   recall::IndexWriter rows_;
+  recall::Row first_row_;  // that this transaction can add
   std::string findable_;
   // What was interned last: items in a row mostly have the same.
   std::vector<std::string> tags_;

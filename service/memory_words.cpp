@@ -181,6 +181,11 @@ bool tags_match(const std::vector<std::string>& has, const std::vector<std::stri
 
 // ---- fixed words
 
+bool needs_speaker(std::string_view speaker, std::string_view text) {
+  if (speaker.empty()) return false;
+  return text.substr(0, speaker.size()) != speaker || text.substr(speaker.size(), 1) != ":";
+}
+
 std::string credential_text(std::string_view field, std::string_view kind) {
   return "Refused: " + std::string(field) + " looks like a credential (" + std::string(kind) +
          "). Remove it, or store it with agent_remember and class \"secret\". [secret_detected]";
@@ -212,9 +217,6 @@ FoundMemory describe(const vault::Memory& memory, const vault::Bank& bank, TimeM
   found.document_id = memory.document;
   if (!memory.document.empty()) found.chunk_id = found.id;
   found.chunk_index = memory.chunk_index;
-  if (memory.superseded_by != 0) {
-    found.superseded_by = vault::memory_id(bank.tag(), memory.superseded_by);
-  }
   found.source = memory.source_label;
   found.speaker = memory.speaker;
   found.bank = bank.name();
@@ -229,6 +231,16 @@ FoundMemory describe(const vault::Memory& memory, const vault::Bank& bank, TimeM
   found.importance = memory.importance;
   found.valid = memory.current(now);
   return found;
+}
+
+std::string replacement_id(const MemoryService::State& state, vault::BankRead& read,
+                           std::string_view tool, vault::RecordId superseded_by) {
+  if (superseded_by == 0) return {};
+  SecretBytes plain;
+  const auto found = vault::find_memory(read, superseded_by, plain);
+  const bool shown = found && found->memory && !found->memory->expired(state.last_call) &&
+                     state.decide(tool, read.bank().name(), found->memory->tags()).permitted;
+  return shown ? vault::memory_id(read.bank().tag(), superseded_by) : std::string();
 }
 
 Located locate(MemoryService::State& state, const std::string& id, const std::string& bank,

@@ -43,6 +43,9 @@ std::vector<std::string> sorted(std::vector<std::string> items);
 bool tags_match(const std::vector<std::string>& has, const std::vector<std::string>& asked,
                 TagMatch match);
 
+/// A model is given "SPEAKER: TEXT", unless the text begins like that already.
+bool needs_speaker(std::string_view speaker, std::string_view text);
+
 // ---- fixed words
 
 /// Refused: FIELD looks like a credential (KIND). ... [secret_detected]
@@ -54,8 +57,13 @@ policy::Decision read_only_denial();
 
 // ---- memories for callers
 
-/// What is shown of a memory, without its text and without scores.
+/// What is shown of a memory, without its text, its replacement and scores.
 FoundMemory describe(const vault::Memory& memory, const vault::Bank& bank, TimeMs now);
+
+/// The public id of the memory that replaced one; empty when there is none that this principal may
+/// see with `tool`, whose id would tell that it is there.
+std::string replacement_id(const MemoryService::State& state, vault::BankRead& read,
+                           std::string_view tool, vault::RecordId superseded_by);
 
 /// A memory by its public id: the bank that the id names, opened.
 struct Located {

@@ -141,16 +141,9 @@ class Reflection {
     if (!stored || !stored->memory || !stored->memory->invalidated) return false;
     found.text = stored->memory->text;
     found.window.reset();
-    found.superseded_by.clear();
-    const vault::RecordId by = stored->memory->superseded_by;
-    if (by != 0 && visible(*at, by)) found.superseded_by = vault::memory_id(at->bank->tag(), by);
+    found.superseded_by =
+        replacement_id(state_, at->read, tool::kReflect, stored->memory->superseded_by);
     return true;
-  }
-
-  bool visible(EvidenceBank& at, vault::RecordId first) {
-    const auto found = vault::find_memory(at.read, first, plain_);
-    return found && found->memory && !found->memory->expired(state_.last_call) &&
-           state_.decide(tool::kReflect, at.bank->name(), found->memory->tags()).permitted;
   }
 
   // The better score of each, best first.

@@ -37,6 +37,9 @@ void Retain::run(RetainResult& result) {
     log(result);
   }
   changes_.commit();
+  if (state_.vectors_problem.empty()) return;
+  result.warning = state_.vectors_problem;
+  result.notes.push_back(result.warning);
 }
 
 void Retain::log(const RetainResult& result) {

@@ -143,8 +143,7 @@ void Retain::replace(const Group& group, std::optional<vault::Document> document
 void Retain::append(const Group& group, std::optional<vault::Document> document) {
   // Who may not write what is in it may not go on with it either.
   if (document) {
-    if (const policy::Decision& decision = decisions_.decide(document->tags);
-        !decision.permitted) {
+    if (const policy::Decision& decision = decisions_.decide(document->tags); !decision.permitted) {
       for (const std::size_t i : group) reject(i, Code::denied, decision.text());
       return;
     }

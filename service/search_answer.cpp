@@ -138,16 +138,16 @@ class Answer {
     if (request_.as_of) {
       // What happened later was not known then.
       found.valid = true;
-      found.superseded_by.clear();
       return;
     }
-    if (!hit.attributes.closed) return;
-    found.valid = false;
-    SecretBytes plain;
-    const auto newest = vault::find_memory(bank.read, memory.first, plain);
-    if (newest && newest->memory && newest->memory->superseded_by != 0) {
-      found.superseded_by = vault::memory_id(bank.bank->tag(), newest->memory->superseded_by);
+    vault::RecordId by = memory.superseded_by;
+    if (hit.attributes.closed) {
+      found.valid = false;
+      SecretBytes plain;
+      const auto newest = vault::find_memory(bank.read, memory.first, plain);
+      if (newest && newest->memory) by = newest->memory->superseded_by;
     }
+    found.superseded_by = replacement_id(state_, bank.read, bank.tool, by);
   }
 
   static void set_window(const vault::Memory& memory, const recall::Hit& hit, FoundMemory& found) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -13,6 +15,7 @@
 #include "recall/search.h"
 #include "recall/splitter.h"
 #include "recall/tokens.h"
+#include "service/fill_vectors.h"
 #include "service/memory_words.h"
 #include "service/search_answer.h"
 #include "service/state.h"
@@ -198,7 +201,7 @@ class Search {
     query.candidates = candidates(request_);
     query.lexical = arm_runs("keyword");
     query.structure = arm_runs("graph");
-    if (arm_runs("semantic")) query.vector = query_vector();
+    if (arm_runs("semantic")) query.vector = query_vector(searched);
     query.query_time = request_.query_timestamp.value_or(request_.as_of.value_or(state_.last_call));
     query.temporal = arm_runs("temporal");
     query.times = recall::query_times(request_.query, query.query_time).spans;
@@ -214,15 +217,62 @@ class Search {
     }
   }
 
-  // Made once, whatever the number of banks; none when the query says nothing to the model.
-  std::optional<recall::QueryVector> query_vector() {
-    recall::Embedder& model = state_.embedder();
-    if (!embedded_) {
-      model.embed(request_.query, recall::Side::query, embedding_);
-      embedded_ = true;
+  // Of the bank's own model where every passage has been through it, else of the model in the
+  // program. None when the query says nothing to it.
+  std::optional<recall::QueryVector> query_vector(const SearchedBank& searched) {
+    recall::Embedder* model = own_model(searched);
+    std::string why;
+    if (model != nullptr && !embed(*model, why)) {
+      note_model(std::string(model->model_id()) + " could not be asked: " + why);
+      model = nullptr;
     }
-    if (embedding_.empty()) return std::nullopt;
-    return recall::QueryVector{model.model_id(), &embedding_, model.curve()};
+    if (model == nullptr) {
+      model = &state_.open_models.builtin();
+      if (!embed(*model, why)) throw Error(Code::internal, why);
+    }
+    models_.insert(std::string(model->model_id()));
+    const recall::Embedding& embedded = *embedded_.find(model->model_id())->second;
+    if (embedded.empty()) return std::nullopt;
+    return recall::QueryVector{model->model_id(), &embedded, model->curve()};
+  }
+
+  // nullptr where the bank has none, or it cannot answer, which is noted.
+  recall::Embedder* own_model(const SearchedBank& searched) {
+    const RegisteredModel* own = state_.models.embedder_of(searched.bank->tag());
+    if (own == nullptr) return nullptr;
+    recall::Embedder* model = nullptr;
+    try {
+      model = &state_.open_models.embedder(*own);
+    } catch (const Error& error) {
+      note_model(own->id + " could not be opened: " + error.text());
+      return nullptr;
+    }
+    const std::uint64_t behind = rows_behind(searched.view, *model);
+    if (behind == 0) return model;
+    own_behind_ += behind;
+    note_model(std::to_string(behind) + " passages have no vector of " + own->id +
+               " yet (`strongroom model fill`).");
+    return nullptr;
+  }
+
+  // The query by a model, once whatever the number of banks. False when the model fails.
+  bool embed(recall::Embedder& model, std::string& why) {
+    auto [at, is_new] = embedded_.try_emplace(std::string(model.model_id()));
+    if (!is_new) return at->second != nullptr;
+    auto embedding = std::make_unique<recall::Embedding>();
+    try {
+      model.embed(request_.query, recall::Side::query, *embedding);
+    } catch (const Error& error) {
+      why = error.text();
+      return false;
+    }
+    at->second = std::move(embedding);
+    return true;
+  }
+
+  void note_model(std::string note) {
+    if (!model_notes_.empty()) model_notes_ += ' ';
+    model_notes_ += note;
   }
 
   // A row that was closed has the tags of its time; the policy also looks at those of today.
@@ -326,13 +376,23 @@ class Search {
       missing = missing || (!searched->outcome.compared && searched->view.live_rows() > 0);
     }
     if (arm.state == "ran") {
-      arm.model = state_.embedder().model_id();
-      if (embedding_.empty()) {
+      for (const std::string& model : models_) {
+        if (!arm.model.empty()) arm.model += ", ";
+        arm.model += model;
+      }
+      const bool said = std::any_of(embedded_.begin(), embedded_.end(), [](const auto& asked) {
+        return asked.second != nullptr && !asked.second->empty();
+      });
+      if (!said) {
         arm.reason = "The query has no word that the model knows.";
       } else if (missing || behind > 0) {
         arm.state = missing ? "unavailable" : "behind";
         arm.reason = missing ? "A bank has no vectors of this model yet."
                              : std::to_string(behind) + " passages have no vector yet.";
+      } else if (!model_notes_.empty()) {
+        if (own_behind_ > 0) arm.state = "behind";
+        arm.reason = model_notes_ + " So " + std::string(state_.open_models.builtin().model_id()) +
+                     " answered.";
       }
     }
     result_.arms.push_back(std::move(arm));
@@ -345,8 +405,11 @@ class Search {
   std::vector<std::unique_ptr<SearchedBank>> searched_;
   std::vector<Ranked> ranked_;
   SecretBytes plain_;
-  recall::Embedding embedding_;
-  bool embedded_ = false;
+  // The query by each model that was asked; nullptr for one that failed.
+  std::map<std::string, std::unique_ptr<recall::Embedding>, std::less<>> embedded_;
+  std::set<std::string> models_;  // that answered
+  std::string model_notes_;       // why another one did not
+  std::uint64_t own_behind_ = 0;
 };
 
 }  // namespace

@@ -2,14 +2,17 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "recall/builtin_model.h"
+#include "service/fill_vectors.h"
 #include "service/unlocker.h"
 
 namespace strongroom::service {
 
 namespace {
 constexpr TimeMs kFileCheckAge = 100;
-}
+// Rows of before that a write gives their vectors as well: of the model in the program, which takes
+// some 30 us a row, and of any other.
+constexpr std::uint64_t kBuiltinCatchUp = 2000, kCatchUp = 256;
+}  // namespace
 
 vault::SourceKind source_kind(std::string_view source) {
   if (source == "cli") return vault::SourceKind::cli;
@@ -80,6 +83,7 @@ void MemoryService::State::load_settings() {
                  : Scoping::per_project_tagged;
   const auto keep = vault->setting("revisions");
   revisions = keep ? std::stoul(*keep) : kDefaultRevisions;
+  models = ModelRegistry::parse(vault->setting(kModelsSetting).value_or(std::string()));
 }
 
 void MemoryService::State::close_vault() {
@@ -115,9 +119,37 @@ recall::Index& MemoryService::State::index(const std::shared_ptr<vault::Bank>& b
   return *found.index;
 }
 
-recall::Embedder& MemoryService::State::embedder() {
-  if (!builtin_embedder) builtin_embedder = recall::make_builtin_embedder();
-  return *builtin_embedder;
+void MemoryService::State::catch_up(const std::shared_ptr<vault::Bank>& bank, std::string_view tool,
+                                    std::uint64_t fresh) noexcept {
+  FillOptions fill;
+  fill.event = event(tool, "vectors");
+  const auto stamp = [this] { return vault->stamp(); };
+  std::uint64_t left = 0;
+  std::string why;
+  try {
+    // Looking words up is quick: a bank of before there were vectors has them after a few writes.
+    fill.most = kBuiltinCatchUp;
+    fill.batch = kBuiltinCatchUp;
+    fill_vectors(*bank, index(bank), open_models.builtin(), stamp, fill);
+    if (const RegisteredModel* own = models.embedder_of(bank->tag())) {
+      recall::Embedder& model = open_models.embedder(*own);
+      fill.most = fresh + kCatchUp;
+      fill.batch = kFillBatch;
+      left = fill_vectors(*bank, index(bank), model, stamp, fill);
+    }
+  } catch (const Error& error) {
+    why = error.text();
+    reopen_before_call = error.code() == Code::uncertain || error.code() == Code::io;
+  } catch (const std::exception& error) {
+    why = error.what();
+  }
+  if (why.empty() && left == 0) return;
+  vectors_problem = "Stored, but ";
+  if (left > 0) vectors_problem += std::to_string(left) + " passages are ";
+  vectors_problem += "without vectors of the bank's own model";
+  if (!why.empty()) vectors_problem += ": " + why;
+  if (vectors_problem.back() != '.') vectors_problem += '.';
+  vectors_problem += " Until `strongroom model fill` has made them, the built-in model answers.";
 }
 
 recall::EntityFinder& MemoryService::State::entity_finder() {

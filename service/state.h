@@ -8,15 +8,16 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "policy/policy.h"
 #include "recall/analyzer.h"
-#include "recall/embedder.h"
 #include "recall/entities.h"
 #include "recall/index.h"
 #include "service/memory_service.h"
+#include "service/models.h"
 #include "vault/entries.h"
 #include "vault/vault.h"
 
@@ -59,6 +60,8 @@ struct MemoryService::State {
     call_logged = false;
     call_bank.clear();
     index_uses_before = index_uses;
+    vectors_problem.clear();
+    if (std::exchange(reopen_before_call, false)) close_vault();
     try {
       ensure_open();
       return work();
@@ -116,8 +119,11 @@ struct MemoryService::State {
   // ---- memories
   /// This process's cache of a bank's index. Lives until the call ends at least.
   recall::Index& index(const std::shared_ptr<vault::Bank>& bank);
-  /// The model that vectors are made with; its tables are built at the first use.
-  recall::Embedder& embedder();
+  /// Vectors for rows that have none yet: `fresh` just stored ones and some of those before them,
+  /// by the model in the program and by the bank's own. Never throws: what is stored is stored,
+  /// and vectors_problem says what is missing.
+  void catch_up(const std::shared_ptr<vault::Bank>& bank, std::string_view tool,
+                std::uint64_t fresh) noexcept;
   /// Finds what a text is about; its tables are built at the first use.
   recall::EntityFinder& entity_finder();
   /// The policy's decision for memories with these tags (none: an untagged one).
@@ -189,7 +195,10 @@ struct MemoryService::State {
   std::map<vault::BankId, CachedIndex> indexes;
   std::uint64_t index_uses = 0, index_uses_before = 0;  // before the call under way
   recall::Analyzer analyzer;
-  std::unique_ptr<recall::Embedder> builtin_embedder;
+  ModelRegistry models;  // a setting as well
+  OpenModels open_models;
+  std::string vectors_problem;      // of the call under way
+  bool reopen_before_call = false;  // a write behind an answer failed
   std::optional<recall::EntityFinder> finder;
 
   std::optional<Project> project;

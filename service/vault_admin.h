@@ -62,8 +62,7 @@ struct VaultStatus {
   std::string opened_with;  // slot method
   std::uint64_t policy_version = 0, policy_rules = 0;
   std::string policy_problem;  // why everything is denied, or empty
-  std::uint64_t banks = 0, entries = 0, secrets = 0, memories = 0, documents = 0,
-                erase_pending = 0;
+  std::uint64_t banks = 0, entries = 0, secrets = 0, memories = 0, documents = 0, erase_pending = 0;
   std::string scoping;
   std::vector<std::string> notes;
 };
@@ -116,6 +115,29 @@ struct PolicyTestLine {
   std::string expect, got, rule;
 };
 
+/// Where a model is to be had: a folder of this machine, or the URL of an endpoint.
+struct ModelSource {
+  std::string folder, url;
+  std::optional<std::string> weights, pooling, query_prefix, passage_prefix;
+  std::optional<std::uint64_t> max_tokens, heads;
+  // Of an endpoint.
+  std::string shape = "ollama", name;  // "openai"; the model as the server calls it
+  bool allow_remote = false;
+  std::string token_file;
+};
+struct ModelLine {
+  std::string id, kind;  // "built-in", "folder", "reranker", "http"
+  std::string where;     // folder or URL
+  std::uint64_t dimensions = 0;
+  std::vector<std::string> banks;  // that use it
+};
+/// The vectors of one model in a bank.
+struct BankVectors {
+  std::string bank, model;
+  bool used = false;  // recall asks for them
+  std::uint64_t passages = 0, behind = 0;
+};
+
 class VaultAdmin {
  public:
   explicit VaultAdmin(AdminOptions options);
@@ -134,6 +156,21 @@ class VaultAdmin {
   std::optional<std::string> setting(const std::string& name);
   void set_setting(const std::string& name, const std::string& value);
   static std::vector<std::string> setting_names();
+
+  // ---- models (model_admin.cpp)
+  std::vector<ModelLine> models();
+  std::vector<BankVectors> bank_vectors();
+  /// Looks at it, tries it, and keeps what it is. Adding one again is no error.
+  ModelLine add_model(const ModelSource& source);
+  /// Makes a bank use a model for its vectors, or to rank; an id of "none" ends that: `reranker`
+  /// says of which.
+  ModelLine use_model(const std::string& bank, const std::string& id, bool reranker);
+  /// Vectors for all passages of a bank that its model has not seen; what was made stays when it is
+  /// stopped. Returns how many it made.
+  std::uint64_t fill_model(const std::string& bank,
+                           const std::function<void(std::uint64_t, std::uint64_t)>& progress);
+  /// Forgets a model and erases its vectors. Throws conflict while a bank uses it.
+  void remove_model(const std::string& id);
 
   std::string policy_text();
   /// Signs and seals; the text's version must be above the sealed one's.

@@ -599,6 +599,16 @@ void Vault::set_setting(std::string_view name, std::string_view value, AuditEven
   write.commit();
 }
 
+void Vault::change_setting(std::string_view name,
+                           const std::function<std::string(std::string_view)>& change,
+                           AuditEvent event) {
+  BankWrite write = bank0_->write(stamp());
+  const auto old = get_setting(write, name);
+  put_setting(write, name, change(old ? old->view() : std::string_view()));
+  write.log(std::move(event));
+  write.commit();
+}
+
 // ---- reserve
 
 bool Vault::give_up_reserve() {

@@ -125,6 +125,9 @@ class Vault {
   /// Settings of the vault (bank 0).
   std::optional<std::string> setting(std::string_view name);
   void set_setting(std::string_view name, std::string_view value, AuditEvent event);
+  /// Makes a new value from the one that is there (empty: none), with nobody else in between.
+  void change_setting(std::string_view name,
+                      const std::function<std::string(std::string_view)>& change, AuditEvent event);
   /// Changes the creator of a bank: `bank trust`.
   void set_bank_creator(std::string_view name, std::string_view creator, AuditEvent event);
 

@@ -47,7 +47,8 @@ def share(part, whole):
 # ---- the binary
 
 class Vault:
-    def __init__(self, binary, keep):
+    def __init__(self, binary, keep, model=()):
+        """`model`: what `model add` is given; every bank then uses it."""
         self.binary = os.path.abspath(binary)
         if not os.access(self.binary, os.X_OK):
             raise Stop(f"there is no program at {binary}; build it or say --bin PATH")
@@ -61,6 +62,7 @@ class Vault:
         key = os.path.join(self.dir, "key")
         self.call(["init", "--keyfile", key])
         self.env["STRONGROOM_KEYFILE"] = key
+        self.model = json.loads(self.call(["model", "add", *model, "--json"]))["id"] if model else None
         self.banks = {}      # name -> what was stored
         self.same = {}       # (bank, memory id) -> eval ids that were stored as that memory
         self.retained = {"items": 0, "seconds": 0.0, "duplicates": 0, "rejected": 0, "quarantined": 0}
@@ -100,6 +102,8 @@ class Vault:
         if name in self.banks:
             return False
         self.call(["bank", "create", name])
+        if self.model:
+            self.call(["--bank", name, "model", "use", self.model, "--no-fill"])
         self.banks[name] = 0
         return True
 
@@ -169,7 +173,7 @@ class Vault:
 class Evaluation:
     def __init__(self, options):
         self.o = options
-        self.vault = Vault(options.bin, options.keep)
+        self.vault = Vault(options.bin, options.keep, options.model.split("|") if options.model else ())
         self.extra = read_options(options.option)
         self.answers = {}
 
@@ -508,6 +512,7 @@ def main():
     ap.add_argument("--option", action="append", default=[], metavar="KEY=VALUE", help="added to every search; may be repeated")
     ap.add_argument("--flat", action="store_true", help="store without document, position and speaker")
     ap.add_argument("--set", default="first", choices=["first", "held", "all"], help="questions of facts: the 300, those held back, or both")
+    ap.add_argument("--model", metavar="PATH|OPTION|...", help="what `strongroom model add` is given, parts divided by |: every bank uses that model")
     ap.add_argument("--keep", action="store_true", help="keep the vault")
     a = ap.parse_args()
     evaluation = None

@@ -94,6 +94,38 @@ TEST_CASE("counts in a trace do not tell what the policy hides", "[policy]") {
   for (const ArmReport& arm : result.arms) CHECK(arm.candidates <= 1);
 }
 
+TEST_CASE("what replaced a memory is not named to who may not see it", "[policy]") {
+  const TestHome home;
+  const auto owner = home.cli();
+  RetainItem item;
+  item.content = "the spinet stands in the hall";
+  const std::string old = owner->retain({{item}, {}, {}, {}, false}).items[0].id;
+  item.content = "the spinet was sold to a museum";
+  item.tags = {"private"};
+  const std::string fresh = owner->retain({{item}, {}, {}, {}, false}).items[0].id;
+  EditRequest edit;
+  edit.id = old;
+  edit.op = EditOp::invalidate;
+  edit.replacement_id = fresh;
+  owner->edit_memory(edit);
+  home.seal(2, kNoPrivate);
+  SearchRequest all = ask("spinet hall");
+  all.include_invalid = true;
+  all.min_score = 0;
+  GetMemoryRequest get;
+  get.id = old;
+  const auto agent = home.mcp();
+  const SearchResult found = agent->search(all);
+  REQUIRE(found.results.size() == 1);
+  CHECK_FALSE(found.results[0].valid);
+  CHECK(found.results[0].superseded_by.empty());
+  CHECK(agent->get_memory(get).memory.superseded_by.empty());
+  CHECK(owner->get_memory(get).memory.superseded_by == fresh);
+  for (const FoundMemory& memory : owner->search(all).results) {
+    CHECK(memory.superseded_by == (memory.id == old ? fresh : std::string()));
+  }
+}
+
 TEST_CASE("chunks that are shown without results are logged", "[policy]") {
   const TestHome home;
   const auto owner = home.cli();
