@@ -4,7 +4,6 @@
 #include <optional>
 #include <vector>
 
-#include "recall/splitter.h"
 #include "service/memory_words.h"
 #include "vault/memories.h"
 
@@ -43,7 +42,8 @@ class Filler {
     for (recall::Row row = first_; row < end_; ++row) {
       const recall::RowAttributes attributes = view.attributes(row);
       if (attributes.dead || (set && view.vector(*set, row) != nullptr)) continue;
-      said(read, attributes, texts_[rows_.size()]);
+      passage_for_model(vault::open_memory(read, attributes.record, plain_), attributes.passage,
+                        texts_[rows_.size()]);
       rows_.push_back(row);
     }
     return true;
@@ -81,21 +81,6 @@ class Filler {
   std::uint64_t total() const { return total_; }
 
  private:
-  void said(vault::BankRead& read, const recall::RowAttributes& attributes, SecretBytes& out) {
-    const vault::Memory memory = vault::open_memory(read, attributes.record, plain_);
-    const std::vector<recall::Span> passages = recall::split_passages(memory.text);
-    if (attributes.passage >= passages.size()) {
-      vault::throw_corrupt("a row of the index leads to another memory");
-    }
-    const recall::Span& at = passages[attributes.passage];
-    out.clear();
-    if (needs_speaker(memory.speaker, memory.text.substr(at.offset, at.size))) {
-      out.append(memory.speaker);
-      out.append(": ");
-    }
-    out.append(memory.text.substr(at.offset, at.size));
-  }
-
   vault::Bank& bank_;
   recall::Index& index_;
   recall::Embedder& model_;

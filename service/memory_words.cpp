@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/utf8.h"
 #include "policy/secret_scanner.h"
+#include "recall/splitter.h"
 #include "service/project.h"
 
 namespace strongroom::service {
@@ -184,6 +185,21 @@ bool tags_match(const std::vector<std::string>& has, const std::vector<std::stri
 bool needs_speaker(std::string_view speaker, std::string_view text) {
   if (speaker.empty()) return false;
   return text.substr(0, speaker.size()) != speaker || text.substr(speaker.size(), 1) != ":";
+}
+
+void passage_for_model(const vault::Memory& memory, std::size_t passage, SecretBytes& out) {
+  const std::vector<recall::Span> passages = recall::split_passages(memory.text);
+  if (passage >= passages.size()) {
+    vault::throw_corrupt("a row of the index leads to another memory");
+  }
+  const recall::Span& at = passages[passage];
+  const std::string_view text = memory.text.substr(at.offset, at.size);
+  out.clear();
+  if (needs_speaker(memory.speaker, text)) {
+    out.append(memory.speaker);
+    out.append(": ");
+  }
+  out.append(text);
 }
 
 std::string credential_text(std::string_view field, std::string_view kind) {

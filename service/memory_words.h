@@ -46,6 +46,9 @@ bool tags_match(const std::vector<std::string>& has, const std::vector<std::stri
 /// A model is given "SPEAKER: TEXT", unless the text begins like that already.
 bool needs_speaker(std::string_view speaker, std::string_view text);
 
+/// What a model is given for a passage of a memory. Throws corrupt when it has no such passage.
+void passage_for_model(const vault::Memory& memory, std::size_t passage, SecretBytes& out);
+
 // ---- fixed words
 
 /// Refused: FIELD looks like a credential (KIND). ... [secret_detected]

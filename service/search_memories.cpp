@@ -17,6 +17,7 @@
 #include "recall/tokens.h"
 #include "service/fill_vectors.h"
 #include "service/memory_words.h"
+#include "service/rerank.h"
 #include "service/search_answer.h"
 #include "service/state.h"
 
@@ -118,6 +119,7 @@ class Search {
     for (std::size_t i = 0; i < banks.read.size(); ++i) search_bank(banks, i);
     std::stable_sort(ranked_.begin(), ranked_.end(),
                      [](const Ranked& a, const Ranked& b) { return a.hit.final > b.hit.final; });
+    reranked_ = rerank(state_, request_, searched_, ranked_);
     if (!ranked_.empty()) result_.best_score = shown_score(ranked_.front().hit.final);
     apply_scores();
     build_answer(state_, request_, searched_, ranked_, result_);
@@ -138,6 +140,18 @@ class Search {
           "Of older memories only those that the other arms found were looked at for "
           "their time.";
     }
+    result_.arms.push_back(std::move(arm));
+  }
+
+  // Only where a bank has one.
+  void report_reranker() {
+    if (!reranked_.asked) return;
+    ArmReport arm;
+    arm.name = "reranker";
+    arm.state = reranked_.problem.empty() ? "ran" : "unavailable";
+    arm.model = reranked_.model;
+    arm.candidates = reranked_.hits;
+    arm.reason = reranked_.problem;
     result_.arms.push_back(std::move(arm));
   }
 
@@ -355,6 +369,7 @@ class Search {
     }
     report_semantic();
     report_temporal();
+    report_reranker();
     const bool words = std::any_of(searched_.begin(), searched_.end(), [](const auto& searched) {
       return searched->outcome.attainable > 0;
     });
@@ -404,6 +419,7 @@ class Search {
   SearchResult result_;
   std::vector<std::unique_ptr<SearchedBank>> searched_;
   std::vector<Ranked> ranked_;
+  Reranked reranked_;
   SecretBytes plain_;
   // The query by each model that was asked; nullptr for one that failed.
   std::map<std::string, std::unique_ptr<recall::Embedding>, std::less<>> embedded_;
