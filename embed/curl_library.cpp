@@ -70,6 +70,9 @@ CurlLibrary load() {
   find(library, "curl_easy_getinfo", out.easy_getinfo);
   find(library, "curl_easy_perform", out.easy_perform);
   find(library, "curl_easy_strerror", out.easy_strerror);
+  find(library, "curl_share_init", out.share_init);
+  find(library, "curl_share_setopt", out.share_setopt);
+  find(library, "curl_share_cleanup", out.share_cleanup);
   find(library, "curl_slist_append", out.slist_append);
   find(library, "curl_slist_free_all", out.slist_free_all);
   if (start(CURL_GLOBAL_DEFAULT, allocate, release, resize, duplicate, allocate_zeros) !=

@@ -85,12 +85,13 @@ Endpoint parse_endpoint(std::string_view url, std::string_view field) {
     reader.refuse("has a character that a URL of an endpoint does not have");
   }
   Endpoint out;
-  const std::size_t scheme_end = std::min(url.find("://"), url.size());
-  const std::string scheme = lower(url.substr(0, scheme_end));
-  if (scheme != "http" && scheme != "https")
+  constexpr std::string_view kMark = "://";
+  const std::size_t scheme_end = url.find(kMark);
+  const std::string scheme = lower(url.substr(0, std::min(scheme_end, url.size())));
+  if (scheme_end == std::string_view::npos || (scheme != "http" && scheme != "https"))
     reader.refuse("does not start with http:// or https://");
   out.https = scheme == "https";
-  std::string_view rest = url.substr(scheme_end + 3);
+  std::string_view rest = url.substr(scheme_end + kMark.size());
 
   const std::size_t slash = rest.find_first_of("/?");
   std::string_view authority = rest.substr(0, slash);

@@ -43,6 +43,7 @@ SecretBytes HttpAsker::request_body(std::span<const std::string_view> texts, rec
     quoted_.clear();
   }
   body.append("]}");
+  wipe(quoted_);
   return body;
 }
 
@@ -72,8 +73,8 @@ void HttpAsker::check_status(const HttpAnswer& answer, std::span<const std::stri
   if (!answer.moved.empty() || (answer.status >= 300 && answer.status < 400)) {
     std::string where = "elsewhere";
     try {
-      where = parse_endpoint(answer.moved).origin();
-      where = server_words(where, sent);
+      const Endpoint moved = parse_endpoint(answer.moved);
+      if (!repeats(moved.host, sent)) where = moved.origin();
     } catch (const Error&) {
       // A place that cannot be read is not shown.
     }

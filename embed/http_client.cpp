@@ -45,11 +45,11 @@ std::string seconds(long milliseconds) {
 // What one request came to, as libcurl's callbacks see it.
 struct HttpClient::Transfer {
   const CurlLibrary& curl;
-  CURL* easy;
   HttpAnswer& answer;
   std::size_t most;
   bool this_machine_only;
 
+  CURL* easy = nullptr;
   std::size_t header_bytes = 0;
   bool too_large = false;
   bool headers_too_large = false;
@@ -114,14 +114,36 @@ struct HttpClient::Transfer {
   }
 };
 
-// A libcurl handle with all that is the same for each request.
+// Connections that outlive the handles that made them. A handle has buffers that hold what was
+// sent, so each request has its own, and it is wiped with it.
+class HttpClient::Connections {
+ public:
+  Connections() : curl(curl_library()), share(curl.share_init()), process(::getpid()) {
+    if (share == nullptr) throw std::bad_alloc();
+    curl.share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT);
+  }
+  ~Connections() { curl.share_cleanup(share); }
+  Connections(const Connections&) = delete;
+  Connections& operator=(const Connections&) = delete;
+
+  const CurlLibrary& curl;
+  CURLSH* const share;
+  const pid_t process;
+  bool used = false;  // the latest request got an answer
+};
+
+// A libcurl handle for one request.
 class HttpClient::Handle {
  public:
-  Handle(const Endpoint& endpoint, bool this_machine_only)
-      : curl(curl_library()), easy(curl.easy_init()), process(::getpid()) {
-    if (easy == nullptr) throw Error(Code::internal, "libcurl could not make a handle.");
+  Handle(const Connections& connections, const Endpoint& endpoint, Transfer& transfer)
+      : curl(connections.curl), easy(curl.easy_init()) {
+    if (easy == nullptr) throw std::bad_alloc();
+    transfer.easy = easy;
     try {
-      set_up(endpoint, this_machine_only);
+      set(CURLOPT_SHARE, connections.share);
+      set_up(endpoint);
+      set_callbacks(transfer);
+      if (transfer.this_machine_only && endpoint.host == "localhost") pin(endpoint.port);
     } catch (...) {
       close();
       throw;
@@ -142,8 +164,6 @@ class HttpClient::Handle {
 
   const CurlLibrary& curl;
   CURL* const easy;
-  const pid_t process;
-  bool used = false;  // the latest request got an answer
 
  private:
   void close() {
@@ -151,7 +171,7 @@ class HttpClient::Handle {
     curl.slist_free_all(resolved_);
   }
 
-  void set_up(const Endpoint& endpoint, bool this_machine_only) {
+  void set_up(const Endpoint& endpoint) {
     set(CURLOPT_URL, endpoint.url().c_str());
     set(CURLOPT_PATH_AS_IS, 1L);
     set(CURLOPT_PROTOCOLS_STR, endpoint.https ? "https" : "http");
@@ -168,16 +188,23 @@ class HttpClient::Handle {
     set(CURLOPT_CONNECTTIMEOUT_MS, kConnectMilliseconds);
     set(CURLOPT_USERAGENT, "strongroom");
     set(CURLOPT_POST, 1L);
+  }
+
+  void set_callbacks(Transfer& transfer) {
     set(CURLOPT_HEADERFUNCTION, &Transfer::on_header);
+    set(CURLOPT_HEADERDATA, &transfer);
     set(CURLOPT_WRITEFUNCTION, &Transfer::on_body);
+    set(CURLOPT_WRITEDATA, &transfer);
     set(CURLOPT_OPENSOCKETFUNCTION, &Transfer::on_socket);
-    if (this_machine_only && endpoint.host == "localhost") {
-      // Whatever a resolver says of the name.
-      const std::string line = "localhost:" + std::to_string(endpoint.port) + ":127.0.0.1,[::1]";
-      resolved_ = curl.slist_append(nullptr, line.c_str());
-      if (resolved_ == nullptr) throw std::bad_alloc();
-      set(CURLOPT_RESOLVE, resolved_);
-    }
+    set(CURLOPT_OPENSOCKETDATA, &transfer);
+  }
+
+  // Whatever a resolver says of the name.
+  void pin(std::uint16_t port) {
+    const std::string line = "localhost:" + std::to_string(port) + ":127.0.0.1,[::1]";
+    resolved_ = curl.slist_append(nullptr, line.c_str());
+    if (resolved_ == nullptr) throw std::bad_alloc();
+    set(CURLOPT_RESOLVE, resolved_);
   }
 
   curl_slist* resolved_ = nullptr;
@@ -227,28 +254,28 @@ HttpClient::HttpClient(Endpoint endpoint, bool allow_remote)
 
 HttpClient::~HttpClient() = default;
 
-int HttpClient::perform(const HttpRequest& request, HttpAnswer& out, Transfer& transfer) {
-  Handle& handle = *handle_;
-  const Headers headers(handle.curl, request.token);
+int HttpClient::perform(const HttpRequest& request, bool fresh, Transfer& transfer) {
+  HttpAnswer& out = transfer.answer;
   out.status = 0;
   out.type.clear();
   out.body.clear();
   out.moved.clear();
+  const CurlLibrary& curl = connections_->curl;
+  const Headers headers(curl, request.token);
+  Handle handle(*connections_, endpoint_, transfer);
   handle.set(CURLOPT_HTTPHEADER, headers.list());
   handle.set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
   handle.set(CURLOPT_POSTFIELDS, request.body.data());
   handle.set(CURLOPT_TIMEOUT_MS, static_cast<long>(request.timeout.count()));
   handle.set(CURLOPT_MAXFILESIZE_LARGE, static_cast<curl_off_t>(request.most));
-  handle.set(CURLOPT_HEADERDATA, &transfer);
-  handle.set(CURLOPT_WRITEDATA, &transfer);
-  handle.set(CURLOPT_OPENSOCKETDATA, &transfer);
+  handle.set(CURLOPT_FRESH_CONNECT, fresh ? 1L : 0L);
 
-  const CURLcode code = handle.curl.easy_perform(handle.easy);
+  const CURLcode code = curl.easy_perform(handle.easy);
 
   const char* text = nullptr;
   long number = 0;
   const auto info = [&](CURLINFO what, auto* value) {
-    return handle.curl.easy_getinfo(handle.easy, what, value) == CURLE_OK;
+    return curl.easy_getinfo(handle.easy, what, value) == CURLE_OK;
   };
   if (info(CURLINFO_RESPONSE_CODE, &number)) out.status = number;
   if (info(CURLINFO_CONTENT_TYPE, &text) && text != nullptr) out.type = text;
@@ -257,36 +284,31 @@ int HttpClient::perform(const HttpRequest& request, HttpAnswer& out, Transfer& t
   curl_off_t connected = 0;
   if (info(CURLINFO_CONNECT_TIME_T, &connected)) transfer.connected = connected > 0;
   transfer.reused = info(CURLINFO_NUM_CONNECTS, &number) && number == 0;
-  handle.set(CURLOPT_HTTPHEADER, static_cast<curl_slist*>(nullptr));
-  handle.set(CURLOPT_POSTFIELDS, static_cast<const char*>(nullptr));
   return code;
 }
 
 void HttpClient::post(const HttpRequest& request, HttpAnswer& out) {
-  const bool this_machine_only = endpoint_.on_this_machine();
-  if (!handle_) handle_ = std::make_unique<Handle>(endpoint_, this_machine_only);
-  Handle& handle = *handle_;
-  if (handle.process != ::getpid()) {
+  if (!connections_) connections_ = std::make_unique<Connections>();
+  if (connections_->process != ::getpid()) {
     throw Error(Code::internal, "An embedder must not be used after a fork.");
   }
-  const bool used = std::exchange(handle.used, false);
-  Transfer transfer{handle.curl, handle.easy, out, request.most, this_machine_only};
-  const int code = perform(request, out, transfer);
+  const Transfer start{connections_->curl, out, request.most, endpoint_.on_this_machine()};
+  const bool used = std::exchange(connections_->used, false);
+  Transfer transfer = start;
+  const int code = perform(request, false, transfer);
 
   // A server may close a connection that it kept, at any moment, and so may one that restarts.
   const bool refused = code == CURLE_COULDNT_CONNECT && !transfer.other_machine;
   const bool closed = transfer.reused && (code == CURLE_SEND_ERROR || code == CURLE_RECV_ERROR ||
                                           code == CURLE_GOT_NOTHING);
   if (used && transfer.silent() && (refused || closed)) {
-    Transfer again{handle.curl, handle.easy, out, request.most, this_machine_only};
-    handle.set(CURLOPT_FRESH_CONNECT, 1L);
-    const int second = perform(request, out, again);
-    handle.set(CURLOPT_FRESH_CONNECT, 0L);
+    Transfer again = start;
+    const int second = perform(request, true, again);
     settle(second, request, again);
   } else {
     settle(code, request, transfer);
   }
-  handle.used = true;
+  connections_->used = true;
 }
 
 void HttpClient::settle(int code, const HttpRequest& request, const Transfer& transfer) const {
@@ -311,7 +333,7 @@ void HttpClient::fail(int code, const HttpRequest& request, const Transfer& tran
       break;
     case CURLE_OPERATION_TIMEDOUT:
       if (!transfer.connected && request.timeout.count() > kConnectMilliseconds) {
-        say("could not be reached within " + seconds(kConnectMilliseconds));
+        say("gave no connection within " + seconds(kConnectMilliseconds));
       }
       say("did not answer within " + seconds(static_cast<long>(request.timeout.count())));
       break;
@@ -330,10 +352,9 @@ void HttpClient::fail(int code, const HttpRequest& request, const Transfer& tran
     case CURLE_SSL_CACERT_BADFILE:
       say("has a certificate that is not trusted here, or one of another name");
       break;
-    case CURLE_OUT_OF_MEMORY: throw std::bad_alloc();
     default: break;
   }
-  const char* const words = handle_->curl.easy_strerror(static_cast<CURLcode>(code));
+  const char* const words = connections_->curl.easy_strerror(static_cast<CURLcode>(code));
   throw Error(Code::io, server_ + "could not be asked: " + words + ".");
 }
 

@@ -44,15 +44,16 @@ class HttpClient {
 
  private:
   struct Transfer;
+  class Connections;
   class Handle;
 
-  int perform(const HttpRequest& request, HttpAnswer& out, Transfer& transfer);
+  int perform(const HttpRequest& request, bool fresh, Transfer& transfer);
   void settle(int code, const HttpRequest& request, const Transfer& transfer) const;
   [[noreturn]] void fail(int code, const HttpRequest& request, const Transfer& transfer) const;
 
   Endpoint endpoint_;
   std::string server_;
-  std::unique_ptr<Handle> handle_;
+  std::unique_ptr<Connections> connections_;
 };
 
 }  // namespace strongroom::embed

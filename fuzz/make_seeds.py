@@ -6,6 +6,7 @@ checks: the headers and rows are well formed, only what needs a key is not authe
 """
 
 import hashlib
+import json
 import pathlib
 import struct
 import sys
@@ -318,6 +319,36 @@ def import_files():
             for kind, files in enumerate(names) for name in files]
 
 
+def http_answers():
+    vectors = ["[" + ",".join(f"{(d - n) / 7:.7f}" for d in range(16)) + "]" for n in range(1, 3)]
+    items = ",".join('{"object":"embedding","index":%d,"embedding":%s}' % (1 - i, vector)
+                     for i, vector in enumerate(vectors))
+    bodies = [(0x0b, '{"object":"list","data":[' + items + '],"usage":{"total_tokens":3}}'),
+              (0x0a, '{"embeddings":[' + ",".join(vectors) + '],"total_duration":14143917}'),
+              (0x00, '{"embeddings":[' + vectors[0] + "]}"),
+              (0x01, '{"error":{"message":"cannot embed thewordthatwassent","type":"x"}}'),
+              (0x00, '{"error":"model not found: thewordthatwassent \\u00e4"}'),
+              (0x00, "no room %C3%A4 for thewordthatwassent")]
+    return [bytes([flags]) + b"thewordthatwassent\0" + text.encode() for flags, text in bodies]
+
+
+def http_settings():
+    out = [url.encode() for url in (
+        "http://127.0.0.1:11434/api/embed", "https://api.example.org/v1/embeddings?v=1",
+        "http://[::1]:8080/v1/embeddings", "http://localhost/x", "http://[::ffff:127.0.0.1]/",
+        "http://0x7f000001/", "http://a@b:80/")]
+    for shape, cut in (("openai", 8000), ("ollama", 512)):
+        url = "http://127.0.0.1:11434/api/embed"
+        parts = [shape, url, "m", "query: ", "passage: ", cut, 384]
+        digest = blake2b("sr1.http.model", json.dumps(parts, separators=(",", ":")).encode())
+        out.append(json.dumps({
+            "url": url, "shape": shape, "model": "m", "allow_remote": False, "token_file": "",
+            "query_prefix": "query: ", "passage_prefix": "passage: ", "query_timeout_ms": 10000,
+            "passage_timeout_ms": 60000, "max_text_bytes": cut, "dimensions": 384, "c0": 0.1,
+            "c1": 0.8, "model_id": "http-" + digest.hex()[:16]}).encode())
+    return out
+
+
 def static_models():
     """recall/static_embedder.h, after its length and before a text."""
     def pad(data):
@@ -385,6 +416,8 @@ def seeds():
         "edit_distance": [b"\x02receive\0recieve", "\x01na\u00efve\0naive".encode(), b"\x04\0abc"],
         "splitter": documents(),
         "static_model": static_models(),
+        "http_answer": http_answers(),
+        "http_settings": http_settings(),
         "memory_record": memory_records(),
         "memory_id": [b"k7q2m-1f", b"00000-zzzzzzzzzzzzz", b"k7q2m-01"],
         "retain_item": retain_items(),
