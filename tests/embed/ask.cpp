@@ -1,8 +1,11 @@
-// Asks endpoints as it is told, for http_test.py and http_reach_test.py. A line of JSON each on standard input:
+// Asks endpoints as it is told, for http_test.py and http_reach_test.py. A line of JSON each on
+// standard input:
 //   {"inspect": {options}}   -> {"model": {...}}, which is then open
 //   {"open": {model}}        -> {"model": {...}}
 //   {"embed": [texts], "side": "query" | "passage"} -> {"vectors": [[whole numbers], ...]}
-// and {"error": "..."} for an Error.
+//   {"repeat": text, "times": n, "side": ...} -> the same, for one text that is made here
+// and {"error": "..."} for an Error. With --readable the process leaves its memory open to its
+// parent, for a test that searches it.
 #include <iostream>
 #include <memory>
 #include <string>
@@ -11,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/wipe.h"
 #include "crypto/process.h"
 #include "embed/http_embedder.h"
 
@@ -58,7 +62,15 @@ class Asker {
     if (const Json* const model = request.find("open")) {
       return open(embed::http_model_from_json(model->raw()));
     }
-    return embed(request);
+    if (const Json* const part = request.find("repeat")) {
+      SecretBytes text;
+      const std::int64_t times = request.find("times")->as_int().value();
+      for (std::int64_t i = 0; i < times; ++i) text.append(part->as_string());
+      return embed({text.view()}, request);
+    }
+    std::vector<std::string_view> texts;
+    for (const Json& text : request.find("embed")->items()) texts.push_back(text.as_string());
+    return embed(texts, request);
   }
 
  private:
@@ -67,9 +79,7 @@ class Asker {
     return "{\"model\":" + embed::to_json(model) + "}";
   }
 
-  std::string embed(const Json& request) {
-    std::vector<std::string_view> texts;
-    for (const Json& text : request.find("embed")->items()) texts.push_back(text.as_string());
+  std::string embed(const std::vector<std::string_view>& texts, const Json& request) {
     const bool query = request.find("side")->as_string() == "query";
     std::vector<recall::Embedding> out(texts.size());
     embedder_->embed_batch(texts, query ? recall::Side::query : recall::Side::passage, out);
@@ -88,8 +98,9 @@ class Asker {
 
 }  // namespace
 
-int main() {
-  crypto::harden_process();
+int main(int count, char** arguments) {
+  const bool readable = count > 1 && std::string_view(arguments[1]) == "--readable";
+  if (!readable) crypto::harden_process();
   Asker asker;
   for (std::string line; std::getline(std::cin, line);) {
     std::string answer;

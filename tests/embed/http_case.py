@@ -30,9 +30,9 @@ def must_skip(reason):
 class Ask:
     """The program, and what it is told and says."""
 
-    def __init__(self, environment=None, wrap=()):
+    def __init__(self, environment=None, wrap=(), arguments=()):
         passed = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-        self.process = subprocess.Popen([*wrap, ASK], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        self.process = subprocess.Popen([*wrap, ASK, *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                         stderr=subprocess.PIPE, env={**passed, **(environment or {})})
         self.said = b""
 

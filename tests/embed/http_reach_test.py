@@ -215,6 +215,47 @@ class Token(HttpCase):
         self.assertEqual(server.connections, 0)
 
 
+class Memory(HttpCase):
+    """What was sent does not stay in memory, neither in ours nor in libcurl's."""
+
+    @staticmethod
+    def holds(asker, pattern):
+        pid = asker.process.pid
+        try:
+            memory = open(f"/proc/{pid}/mem", "rb", buffering=0)
+        except PermissionError:
+            must_skip("the memory of a child cannot be read here")
+        with memory:
+            for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines():
+                place, rights = line.split()[:2]
+                if not rights.startswith("rw"):
+                    continue
+                start, end = (int(number, 16) for number in place.split("-"))
+                memory.seek(start)
+                if pattern in memory.read(end - start):
+                    return True
+        return False
+
+    def test_a_text_is_wiped(self):
+        token = self.folder / "token"
+        token.write_text(TOKEN)
+        token.chmod(0o600)
+        for respond, word in ((right("openai"), "vectors"), (raw(whole("", 500)), "error"),
+                              (raw(whole(openai(["a"]))[:-9]), "error")):
+            server = self.serve(right("openai"))
+            asker = self.ask(arguments=["--readable"])
+            self.model(asker, server, token_file=str(token))
+            server.respond = respond
+            # The program keeps the line that it was told: so much for the search itself.
+            asker.tell(embed=["Zy" * 500], side="query")
+            self.assertTrue(self.holds(asker, b"Zy" * 100))
+            for side in ("query", "passage"):
+                self.assertIn(word, asker.tell(repeat="Qx", times=1500, side=side))
+                self.assertEqual(server.requests[-1].texts(), ["Qx" * 1500])
+                self.assertFalse(self.holds(asker, b"Qx" * 20))
+                self.assertFalse(self.holds(asker, TOKEN.encode()))
+
+
 class WithoutLibrary(HttpCase):
     def test_it_is_named(self):
         folder = self.folder / "lib"
