@@ -313,9 +313,11 @@ void HttpClient::post(const HttpRequest& request, HttpAnswer& out) {
 
 void HttpClient::settle(int code, const HttpRequest& request, const Transfer& transfer) const {
   if (code == CURLE_OK || transfer.enough) return;
-  // A failure tells more by its status than by its size.
-  const long status = transfer.answer.status;
-  if (code == CURLE_FILESIZE_EXCEEDED && status != 0 && status != kGood) return;
+  // A failure tells more by its status than by the size of its body or by how it ends.
+  const bool failure = transfer.answer.status > kGood;
+  const bool of_body =
+      code == CURLE_FILESIZE_EXCEEDED || code == CURLE_PARTIAL_FILE || code == CURLE_RECV_ERROR;
+  if (failure && of_body) return;
   fail(code, request, transfer);
 }
 

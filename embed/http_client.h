@@ -22,7 +22,7 @@ struct HttpRequest {
 struct HttpAnswer {
   long status = 0;
   std::string type;   // Content-Type as sent, empty when there was none
-  SecretBytes body;   // of a status other than 200 only the first 16 KiB
+  SecretBytes body;   // of a status other than 200 the first 16 KiB at most, or what there is
   std::string moved;  // where a redirect points; a whole URL, or empty
 };
 

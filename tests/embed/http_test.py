@@ -307,6 +307,10 @@ class Wrong(HttpCase):
             with self.subTest(name):
                 self.broken(respond, "more than 68096 bytes", r"\[io\]$")
 
+    def test_failures_that_are_cut_off(self):
+        self.broken(raw(whole({"error": "no room"}, 503)[:-3]), r"answers with status 503\. ")
+        self.broken(raw(whole("not here", 503, "text/plain")[:-5]), "status 503: not ")
+
     def test_failures_without_end(self):
         for respond in (raw(head(500, Content_Length=10**12)),
                         endless(head(500, "text/plain"), b"no room "),
