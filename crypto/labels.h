@@ -47,6 +47,7 @@ inline constexpr Label kLogKey = make_label("sr1.log.key");
 inline constexpr Label kLogNext = make_label("sr1.log.next");
 inline constexpr Label kLogChain = make_label("sr1.log.chain");
 inline constexpr Label kOperation = make_label("sr1.operation");
+inline constexpr Label kHttpModel = make_label("sr1.http.model");
 // Associated data.
 inline constexpr Label kAadSlot = make_label("sr1.aad.slot");
 inline constexpr Label kAadRecord = make_label("sr1.aad.record");
@@ -59,12 +60,12 @@ inline constexpr Label kAadIndex = make_label("sr1.aad.index");
 inline constexpr Label kSignRoot = make_label("sr1.root");
 
 inline constexpr std::array kAll = {
-    kHeader,    kRootHash,     kPolicyHash, kContentHash, kScopeHash, kName,      kSet,
-    kAnchor,    kRecoveryCode, kSlotFile,   kSlotCommit,  kSlotWrap,  kKeyNames,  kKeyRecords,
-    kKeyChunks, kKeyIndex,     kKeySet,     kKeyHead,     kKeyLog,    kTerm,      kFingerprint,
-    kWord,      kWordPrefix,   kSketch,     kChunk,       kLogKey,    kLogNext,   kLogChain,
-    kOperation, kAadSlot,      kAadRecord,  kAadChunk,    kAadHead,   kAadPolicy, kAadLog,
-    kAadIndex,  kSignRoot};
+    kHeader,    kRootHash,     kPolicyHash, kContentHash, kScopeHash, kName,     kSet,
+    kAnchor,    kRecoveryCode, kSlotFile,   kSlotCommit,  kSlotWrap,  kKeyNames, kKeyRecords,
+    kKeyChunks, kKeyIndex,     kKeySet,     kKeyHead,     kKeyLog,    kTerm,     kFingerprint,
+    kWord,      kWordPrefix,   kSketch,     kChunk,       kLogKey,    kLogNext,  kLogChain,
+    kOperation, kHttpModel,    kAadSlot,    kAadRecord,   kAadChunk,  kAadHead,  kAadPolicy,
+    kAadLog,    kAadIndex,     kSignRoot};
 }  // namespace labels
 
 constexpr std::string_view label_view(const Label& label) {

@@ -147,7 +147,7 @@ std::string id_of(const HttpModel& model) {
   all.begin_array().string(name_of(model.shape)).string(model.url).string(model.model);
   all.string(model.query_prefix).string(model.passage_prefix);
   all.unsigned_integer(model.max_text_bytes).unsigned_integer(model.dimensions).end_array();
-  const crypto::Hash32 hash = crypto::hash32(crypto::make_label("sr1.http.model"), {all.text()});
+  const crypto::Hash32 hash = crypto::hash32(crypto::labels::kHttpModel, {all.text()});
   std::string id = "http-";
   for (std::size_t i = 0; i < kHashBytes; ++i) {
     const auto byte = static_cast<unsigned char>(hash[i]);
