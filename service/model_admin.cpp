@@ -72,7 +72,8 @@ RegisteredModel look_at_endpoint(const ModelSource& source) {
   }
   options.query_prefix = source.query_prefix.value_or(std::string());
   options.passage_prefix = source.passage_prefix.value_or(std::string());
-  const embed::HttpModel model = embed::inspect_endpoint(options);
+  embed::HttpModel model = embed::inspect_endpoint(options);
+  model.curve = embed::calibrate(*embed::open_http(model));
   return {model.model_id, Kind::http, embed::to_json(model)};
 }
 
