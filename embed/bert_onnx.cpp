@@ -68,6 +68,11 @@ class OnnxSource final : public BertSource {
 
   bool has_linear(std::string_view name) const override { return parts_.contains(name); }
 
+  bool has_any(std::string_view start) const override {
+    const auto at = parts_.lower_bound(start);
+    return at != parts_.end() && at->first.starts_with(start);
+  }
+
   Linear linear(std::string_view name, std::size_t inputs, std::size_t outputs) const override {
     const auto at = parts_.find(name);
     if (at == parts_.end()) {
@@ -240,6 +245,12 @@ class OnnxSource final : public BertSource {
       if (result.empty()) return;
     }
     if (gemm) {
+      for (const char* const factor : {"alpha", "beta"}) {
+        const OnnxAttribute* const found = node.find(factor);
+        if (found != nullptr && found->real != 1) {
+          refuse(Code::unsupported, file_, "has a Gemm with a factor");
+        }
+      }
       const OnnxAttribute* const transpose = node.find("transB");
       if (transpose != nullptr && transpose->integer != 0) {
         part.weight.rows_are_outputs = !part.weight.rows_are_outputs;

@@ -18,6 +18,12 @@ class SafetensorsSource final : public BertSource {
     return find(std::string(name) + ".weight") != nullptr;
   }
 
+  bool has_any(std::string_view start) const override {
+    const std::string full = prefix_ + std::string(start);
+    const auto at = tensors_.lower_bound(full);
+    return at != tensors_.end() && at->first.starts_with(full);
+  }
+
   Linear linear(std::string_view name, std::size_t inputs, std::size_t outputs) const override {
     const std::string full = std::string(name) + ".weight";
     const Tensor& tensor = get(full);

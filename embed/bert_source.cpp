@@ -63,6 +63,26 @@ Table read_table(const BertSource& source, std::string_view name, std::size_t co
   return table;
 }
 
+std::string layer_name(std::size_t i) {
+  return "encoder.layer." + std::to_string(i);
+}
+
+// Up to the last one; a layer of which nothing is left is missed.
+std::size_t count_layers(const BertSource& source) {
+  std::size_t count = 0;
+  std::size_t last = 0;
+  for (std::size_t i = 0; i <= kMaxLayers; ++i) {
+    if (!source.has_any(layer_name(i) + ".")) continue;
+    ++count;
+    last = i + 1;
+    if (count != last) {
+      refuse(Code::invalid, source.file(), "lacks layer " + std::to_string(count - 1));
+    }
+  }
+  if (count > kMaxLayers) refuse(Code::too_large, source.file(), "has too many layers");
+  return std::max<std::size_t>(count, 1);  // the first is missed by its parts
+}
+
 }  // namespace
 
 std::vector<float> finite_floats(const Tensor& tensor, std::string_view file,
@@ -124,13 +144,9 @@ BertWeights assemble_bert(const BertSource& source) {
   out.positions = read_table(source, "embeddings.position_embeddings", out.hidden);
   out.types = read_table(source, "embeddings.token_type_embeddings", out.hidden);
   out.embedding_norm = read_norm(source, "embeddings.LayerNorm", out.hidden);
-  for (;;) {
-    const std::string prefix = "encoder.layer." + std::to_string(out.layers.size());
-    if (!out.layers.empty() && !source.has_linear(prefix + ".attention.self.query")) break;
-    if (out.layers.size() == kMaxLayers) {
-      refuse(Code::too_large, source.file(), "has too many layers");
-    }
-    out.layers.push_back(read_layer(source, prefix, out.hidden));
+  const std::size_t layers = count_layers(source);
+  for (std::size_t i = 0; i < layers; ++i) {
+    out.layers.push_back(read_layer(source, layer_name(i), out.hidden));
     const std::size_t wide = out.layers.back().intermediate.outputs;
     if (out.intermediate != 0 && out.intermediate != wide) {
       refuse(Code::unsupported, source.file(), "has layers of different sizes");

@@ -17,6 +17,8 @@ class BertSource {
 
   virtual std::string_view file() const noexcept = 0;
   virtual bool has_linear(std::string_view name) const = 0;
+  /// True when there is any part whose name starts so.
+  virtual bool has_any(std::string_view start) const = 0;
   /// Sizes of 0 are taken from the weights. Rows of `weight` are inputs.
   virtual Linear linear(std::string_view name, std::size_t inputs, std::size_t outputs) const = 0;
   /// A name without the final ".weight".

@@ -3,10 +3,7 @@
 #include <array>
 #include <cstdlib>
 #include <dlfcn.h>
-#include <memory>
-#include <mutex>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "base/error.h"
@@ -22,8 +19,6 @@ using Sgemm = void (*)(int order, int transpose_a, int transpose_b, int m, int n
                        float* c, int ldc);
 
 constexpr std::array kLibraries = {"libopenblas.so.0", "libblas.so.3"};
-std::span<const char* const> libraries = kLibraries;
-std::mutex mutex;
 
 // OpenBLAS starts a thread for every core when it is loaded, unless its environment says otherwise.
 class OneThread {
@@ -66,7 +61,7 @@ void* find_sgemm(const char* library) {
 
 }  // namespace
 
-Blas::Blas() : sgemm_(nullptr) {
+Blas::Blas(std::span<const char* const> libraries) {
   for (const char* const library : libraries) {
     if (sgemm_ == nullptr) sgemm_ = find_sgemm(library);
   }
@@ -77,10 +72,8 @@ Blas::Blas() : sgemm_(nullptr) {
 }
 
 const Blas& Blas::instance() {
-  static std::unique_ptr<const Blas> blas;
-  const std::lock_guard lock(mutex);
-  if (!blas) blas.reset(new Blas);
-  return *blas;
+  static const Blas blas(kLibraries);
+  return blas;
 }
 
 void Blas::multiply(const Product& p) const noexcept {
@@ -88,12 +81,6 @@ void Blas::multiply(const Product& p) const noexcept {
   reinterpret_cast<Sgemm>(sgemm_)(kRowMajor, kNoTranspose, p.transposed ? kTranspose : kNoTranspose,
                                   number(p.m), number(p.n), number(p.k), 1, p.a, number(p.lda), p.b,
                                   number(p.ldb), p.beta, p.c, number(p.ldc));
-}
-
-void set_blas_libraries(const char* const* names, std::size_t count) noexcept {
-  const std::lock_guard lock(mutex);
-  libraries = names == nullptr ? std::span<const char* const>(kLibraries)
-                               : std::span<const char* const>(names, count);
 }
 
 }  // namespace strongroom::embed

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 
 namespace strongroom::embed {
 
@@ -22,20 +23,18 @@ struct Product {
 
 class Blas {
  public:
-  /// The library, the same one for the whole process. It computes in the thread that calls it, so
-  /// that sums have one order; any number of threads may call at a time. Throws Error unsupported
-  /// naming Debian's package when it is not installed.
+  /// The first of these libraries that is there, with its cblas_sgemm. It computes in the thread
+  /// that calls it, so that sums have one order; any number of threads may call at a time. Throws
+  /// Error unsupported naming Debian's package when there is none.
+  explicit Blas(std::span<const char* const> libraries);
+
+  /// OpenBLAS, or else another BLAS that has the C interface; one for the whole process.
   static const Blas& instance();
 
   void multiply(const Product& product) const noexcept;
 
  private:
-  Blas();
-  void* sgemm_;
+  void* sgemm_ = nullptr;
 };
-
-/// The libraries that are tried, in this order; for tests of what happens without them. Must be set
-/// before the first instance() that succeeds. nullptr stands for the usual ones.
-void set_blas_libraries(const char* const* names, std::size_t count) noexcept;
 
 }  // namespace strongroom::embed

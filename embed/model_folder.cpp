@@ -25,6 +25,24 @@ std::string absolute(const std::string& path) {
   return whole.string();
 }
 
+// Runs texts through the model; an encoder's curve comes of it.
+void try_out(ModelFolder& folder, LoadedModel model, const FolderOptions& options) {
+  constexpr std::string_view kPassage = "The deploy key was rotated on Monday.";
+  if (folder.kind == Kind::cross_encoder) {
+    float score = 0;
+    make_reranker(folder, std::move(model))
+        ->score("When was the key rotated?", {&kPassage, 1}, {&score, 1});
+    if (score >= 0 && score <= 1) return;
+    refuse(Code::invalid, folder.files.front().name, "gives no score for a plain text");
+  }
+  const std::unique_ptr<recall::Embedder> encoder = make_encoder(folder, std::move(model));
+  recall::Embedding vector;
+  if (!encoder->embed(kPassage, recall::Side::passage, vector)) {
+    refuse(Code::invalid, folder.files.front().name, "gives no vector for a plain text");
+  }
+  folder.curve = options.curve ? *options.curve : calibrate(*encoder);
+}
+
 }  // namespace
 
 // Everything that a vector depends on, each part with its name, so that no two folders read alike.
@@ -59,17 +77,7 @@ ModelFolder inspect_folder(const std::string& path, const FolderOptions& options
   out.heads = model.weights.heads;
   out.lower_case = model.lower_case;
   out.model_id = make_model_id(out);
-  if (out.kind == Kind::encoder) {
-    out.curve = calibrate(*make_encoder(out, std::move(model)));
-  } else {
-    float score = 0;
-    const std::string_view passage = "The deploy key was rotated on Monday.";
-    make_reranker(out, std::move(model))
-        ->score("When was the key rotated?", {&passage, 1}, {&score, 1});
-    if (!(score >= 0 && score <= 1)) {
-      refuse(Code::invalid, out.files.front().name, "gives no score for a plain text");
-    }
-  }
+  try_out(out, std::move(model), options);
   return out;
 }
 

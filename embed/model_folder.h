@@ -38,6 +38,7 @@ struct FolderOptions {
   std::optional<std::size_t> max_tokens;                    // of a text, 8 to 4096
   std::optional<std::size_t> heads;                         // of attention
   std::optional<bool> lower_case;                           // accents go with the case
+  std::optional<recall::EvidenceCurve> curve;               // else found by embed/calibrate.h
 };
 
 struct PinnedFile {
@@ -59,7 +60,7 @@ struct ModelFolder {
   std::size_t max_tokens = 0;
   std::size_t heads = 0;
   bool lower_case = true;
-  recall::EvidenceCurve curve{0, 1};  // by embed/calibrate.h; of no use to a cross-encoder
+  recall::EvidenceCurve curve{0, 1};  // of no use to a cross-encoder
 };
 
 /// Reads the folder, checks all of it, runs texts through the model and finds its curve, which
