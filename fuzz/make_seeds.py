@@ -370,6 +370,71 @@ def static_models():
     return [struct.pack(">H", len(blob)) + blob + text for blob in blobs]
 
 
+def safetensors(tensors, data):
+    header = json.dumps(tensors).encode()
+    return u64(len(header)) + header + data
+
+
+def small_safetensors():
+    """One small file for each of the reader's branches; a model would be too large to mutate."""
+    def tensor(dtype, shape, begin, end):
+        return {"dtype": dtype, "shape": shape, "data_offsets": [begin, end]}
+
+    words = "embeddings.word_embeddings.weight"
+    return [safetensors({}, b""),
+            safetensors({"a": tensor("F32", [2, 2], 0, 16), "__metadata__": {"format": "pt"}}, bytes(16)),
+            safetensors({"a": tensor("F16", [3], 0, 6), "b": tensor("BF16", [1, 1], 6, 8)}, b"\x00\x3c" * 4),
+            safetensors({"a": tensor("I8", [4], 0, 4), "b": tensor("BOOL", [0], 4, 4)}, b"1234"),
+            safetensors({words: tensor("F32", [2, 1], 0, 8),
+                         "embeddings.position_embeddings.weight": tensor("F32", [1, 1], 8, 12)}, bytes(12)),
+            safetensors({"a": tensor("F64", [1], 0, 8), "b": tensor("U8", [1], 4, 5)}, bytes(8))]
+
+
+def small_onnx():
+    """A product, quantised and plain, with what belongs to it."""
+    def varint(number):
+        out = b""
+        while number > 0x7F:
+            out += bytes([number & 0x7F | 0x80])
+            number >>= 7
+        return out + bytes([number])
+
+    def field(number, value):
+        if isinstance(value, int):
+            return varint(number << 3) + varint(value)
+        if isinstance(value, str):
+            value = value.encode()
+        return varint(number << 3 | 2) + varint(len(value)) + value
+
+    def tensor(name, kind, shape, raw):
+        return field(5, b"".join(field(1, n) for n in shape) + field(2, kind) + field(8, name) + raw)
+
+    def node(operation, inputs, outputs, name, attributes=b""):
+        return field(1, b"".join(field(1, i) for i in inputs) + b"".join(field(2, o) for o in outputs) +
+                     field(3, name) + field(4, operation) + attributes)
+
+    def model(*parts):
+        return field(1, 7) + field(7, b"".join(parts))
+
+    words = "embeddings.word_embeddings.weight"
+    bias = "encoder.layer.0.output.dense.bias"
+    table = tensor(words, 1, [1, 2], field(9, bytes(8)))
+    value = field(5, field(1, "value") + field(5, field(1, 1) + field(2, 7) + field(7, b"\x02")))
+    plain = [node("MatMul", ["x", "w"], ["y"], "/encoder/layer.0/output/dense/MatMul"),
+             node("Add", ["y", bias], ["z"], "n"), tensor("w", 1, [2, 2], field(9, bytes(16))),
+             tensor(bias, 1, [2], field(4, bytes(8))), table]
+    integers = [node("MatMulInteger", ["x", "q", "xz", "z"], ["y"], "m"), node("Cast", ["y"], ["c"], "n"),
+                node("Mul", ["xs", "s"], ["m"], "n"), node("Mul", ["c", "m"], ["r"], "n"),
+                node("Add", ["r", bias], ["o"], "n"), tensor("q", 3, [2, 2], field(9, b"1234")),
+                tensor("s", 1, [2], field(4, bytes(8))), tensor("z", 3, [2], field(5, b"\x01\x02")),
+                tensor(bias, 1, [2], field(9, bytes(8))), table]
+    gemm = [node("Gemm", ["x", "t", bias], ["y"], "n", field(5, field(1, "transB") + field(3, 1))),
+            node("Transpose", ["d"], ["t"], "n"), node("DequantizeLinear", ["q", "s", "z"], ["d"], "n"),
+            node("Constant", [], ["shape"], "n", value), node("Reshape", ["y", "shape"], ["v"], "n")]
+    return [model(), model(*plain), model(*integers), model(*gemm, *integers[5:]),
+            model(field(11, field(1, "input_ids")), field(12, field(1, "out")))]
+
+
 def seeds():
     json_texts = [b"null", b"[1, -2.50, 1e3, 12345678901234567890123]", b'{"a":{"b":[{}, []]}}',
                   b'"\\u00e9\\ud834\\udd1e\\n\xc3\xa9"', b'{"a":1,"a":2}', b"[" * 64 + b"]" * 64]
@@ -418,6 +483,8 @@ def seeds():
         "static_model": static_models(),
         "http_answer": http_answers(),
         "http_settings": http_settings(),
+        "safetensors": small_safetensors(),
+        "onnx": small_onnx(),
         "memory_record": memory_records(),
         "memory_id": [b"k7q2m-1f", b"00000-zzzzzzzzzzzzz", b"k7q2m-01"],
         "retain_item": retain_items(),
