@@ -158,6 +158,8 @@ void describe_add(Command& group) {
   add.option("--passage-prefix", "TEXT", source.passage_prefix, "Put before what is stored");
   add.number("--max-tokens", 8, 4096, source.max_tokens, "Of a text that the model reads");
   add.number("--heads", 1, 64, source.heads, "Attention heads, where the folder does not say");
+  add.option("--curve", "LOW,HIGH", source.curve,
+             "Cosines that are no and full evidence (measured)");
   add.option("--url", "URL", options->url, "The endpoint of an embedding server, in full");
   add.choice("--shape", {"ollama", "openai"}, options->shape, "How it is asked (ollama)");
   add.option("--name", "NAME", options->name, "The model's name at the server");

@@ -1,5 +1,6 @@
 // Models: what the owner adds, which bank uses it, and vectors for what is stored already.
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <functional>
 
@@ -37,6 +38,19 @@ embed::Pooling parse_pooling(const std::string& name) {
   throw Error::invalid("pooling", "must be mean or cls");
 }
 
+recall::EvidenceCurve parse_curve(const std::string& text) {
+  recall::EvidenceCurve curve{};
+  const char* const end = text.data() + text.size();
+  const auto low = std::from_chars(text.data(), end, curve.c0);
+  const bool comma = low.ec == std::errc() && low.ptr != end && *low.ptr == ',';
+  const auto high = comma ? std::from_chars(low.ptr + 1, end, curve.c1) : low;
+  const bool whole = comma && high.ec == std::errc() && high.ptr == end;
+  if (!whole || !(curve.c0 >= -1 && curve.c0 < curve.c1 && curve.c1 <= 1)) {
+    throw Error::invalid("curve", "must be two cosines, LOW,HIGH, as 0.1,0.8");
+  }
+  return curve;
+}
+
 RegisteredModel look_at_folder(const ModelSource& source) {
   embed::FolderOptions options;
   options.weights = source.weights.value_or(std::string());
@@ -45,6 +59,7 @@ RegisteredModel look_at_folder(const ModelSource& source) {
   options.passage_prefix = source.passage_prefix;
   if (source.max_tokens) options.max_tokens = static_cast<std::size_t>(*source.max_tokens);
   if (source.heads) options.heads = static_cast<std::size_t>(*source.heads);
+  if (source.curve) options.curve = parse_curve(*source.curve);
   // Another process may run anywhere.
   std::error_code failed;
   const auto path = std::filesystem::absolute(source.folder, failed);
@@ -73,7 +88,8 @@ RegisteredModel look_at_endpoint(const ModelSource& source) {
   options.query_prefix = source.query_prefix.value_or(std::string());
   options.passage_prefix = source.passage_prefix.value_or(std::string());
   embed::HttpModel model = embed::inspect_endpoint(options);
-  model.curve = embed::calibrate(*embed::open_http(model));
+  model.curve =
+      source.curve ? parse_curve(*source.curve) : embed::calibrate(*embed::open_http(model));
   return {model.model_id, Kind::http, embed::to_json(model)};
 }
 

@@ -120,6 +120,8 @@ struct ModelSource {
   std::string folder, url;
   std::optional<std::string> weights, pooling, query_prefix, passage_prefix;
   std::optional<std::uint64_t> max_tokens, heads;
+  /// "LOW,HIGH": cosines that are no evidence and full evidence; absent: they are measured.
+  std::optional<std::string> curve;
   // Of an endpoint.
   std::string shape = "ollama", name;  // "openai"; the model as the server calls it
   bool allow_remote = false;

@@ -1,7 +1,8 @@
 """model add, use, fill, ls, rm: a bank's own embedder, what happens while it is filled, and when it
 does not answer."""
 import json
-import os
+import pathlib
+import shutil
 import signal
 import subprocess
 import time
@@ -10,6 +11,7 @@ import unittest
 from embedding_server import DIMENSIONS, EmbeddingServer
 from harness import CONFLICT, NOT_FOUND, USAGE, CliTest, json_lines
 
+EMBED_DATA = pathlib.Path(__file__).resolve().parent.parent / "embed" / "data"
 BUILT_IN = "sr-static-1"
 # Only the server knows that zorblax is a boat.
 FACTS = ["The zorblax leaves at nine from the northern pier.",
@@ -189,6 +191,62 @@ class Models(CliTest):
         self.fails(NOT_FOUND, "model", "add", str(self.box.root / "nothing"))
         self.fails(NOT_FOUND, "--bank", "nowhere", "model", "use", "none")
         self.fails(4, "--read-only", "model", "add", "--url", self.server.url, "--name", "m")
+
+    def folder(self, weights, *more):
+        """A folder with a small random model; `weights` of tests/embed/data."""
+        folder = self.box.root / weights
+        folder.mkdir()
+        shutil.copy(EMBED_DATA / f"{weights}.safetensors", folder / "model.safetensors")
+        for name in ("vocab.txt", "config.json"):
+            shutil.copy(EMBED_DATA / name, folder / name)
+        options = ("--pooling", "mean", "--curve", "0.2,0.9")
+        return folder, self.json("model", "add", str(folder), *options, *more)
+
+    def test_a_folder(self):
+        self.retain(FACTS)
+        folder, model = self.folder("encoder_f16")
+        self.assertEqual((model["kind"], model["where"], model["dimensions"]),
+                         ("folder", str(folder), 32))
+        self.use(model["id"])
+        self.assertEqual(self.semantic()[0]["model"], model["id"])
+        # A file that changes is refused until the folder is added again; it is another model then.
+        with open(folder / "vocab.txt", "a") as file:
+            file.write("\n")
+        arm, texts = self.semantic()
+        self.assertEqual((arm["model"], len(texts)), (BUILT_IN, 3))
+        self.assertIn("vocab.txt", arm["reason"])
+        for options, word in ((("--curve", "1"), "curve"), (("--curve", "0.8,0.1"), "curve"),
+                              (("--weights", "nothing.onnx"), "nothing.onnx")):
+            done = self.run_cli("model", "add", str(folder), "--pooling", "mean", *options)
+            self.assertNotEqual(done.code, 0)
+            self.assertIn(word, done.err.decode())
+
+    def test_a_reranker(self):
+        self.retain(FACTS + ["The zorblax has two masts.", "Masts are made of larch."])
+        before = self.json("recall", "zorblax mast", "--min-score", "0")["results"]
+        _, model = self.folder("cross_f16")
+        self.assertEqual(model["kind"], "reranker")
+        self.use(model["id"])
+        reply = self.json("recall", "zorblax mast", "--min-score", "0", "--trace")
+        arm = reply["arms"]["reranker"]
+        self.assertEqual((arm["state"], arm["model"]), ("ran", model["id"]))
+        self.assertGreater(arm["candidates"], 1)
+        # The same memories and the same scores, in an order of its own.
+        after = reply["results"]
+        self.assertEqual(sorted(found["id"] for found in after),
+                         sorted(found["id"] for found in before))
+        for a, b in zip(after, before):
+            self.assertAlmostEqual(a["score"], b["score"], places=3)
+        low = self.json("recall", "zorblax mast", "--min-score", "0", "--budget", "low")
+        self.assertNotIn("reranker", low["arms"])
+        shutil.rmtree(self.box.root / "cross_f16")
+        reply = self.json("recall", "zorblax mast", "--min-score", "0")
+        self.assertEqual(reply["arms"]["reranker"]["state"], "unavailable")
+        self.assertEqual([found["id"] for found in reply["results"]],
+                         [found["id"] for found in before])
+        self.ok("--bank", "global", "model", "use", "none", "--reranker")
+        self.assertNotIn("reranker", self.json("recall", "zorblax")["arms"])
+        self.ok("model", "rm", model["id"])
 
     def test_other_banks_send_nothing(self):
         model = self.add()
