@@ -20,7 +20,8 @@ using Sgemm = void (*)(int order, int transpose_a, int transpose_b, int m, int n
 
 constexpr std::array kLibraries = {"libopenblas.so.0", "libblas.so.3"};
 
-// OpenBLAS starts a thread for every core when it is loaded, unless its environment says otherwise.
+// OpenBLAS starts a thread for every core when it is loaded, unless its environment says otherwise;
+// there is no other way to tell it. The environment is as it was once the library is loaded.
 class OneThread {
  public:
   OneThread() {

@@ -3,6 +3,7 @@
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -134,8 +135,12 @@ class TransformerEmbedder final : public recall::Embedder {
     };
     {
       std::vector<std::jthread> others;
-      for (std::size_t i = 1; i < threads; ++i) {
-        others.emplace_back([&work, worker = workers_[i].get()] { work(*worker); });
+      try {
+        for (std::size_t i = 1; i < threads; ++i) {
+          others.emplace_back([&work, worker = workers_[i].get()] { work(*worker); });
+        }
+      } catch (const std::system_error&) {
+        // No thread is to be had: this one does it all.
       }
       work(*workers_[0]);
     }

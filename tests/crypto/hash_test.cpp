@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "crypto/process.h"
+#include "crypto/sha256.h"
 #include "tests/crypto/vectors.h"
 
 namespace strongroom::crypto {
@@ -59,6 +60,14 @@ TEST_CASE("labels are distinct and fit", "[crypto][labels]") {
   }
   CHECK(declared == labels::kAll.size());
   CHECK_THROWS(make_label("a label of seventeen"));
+}
+
+// The examples of FIPS 180-4, and the empty message.
+TEST_CASE("SHA-256 known answers", "[crypto][hash]") {
+  CHECK(sha256_hex("") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+  CHECK(sha256_hex("abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+  CHECK(sha256_hex("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq") ==
+        "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
 }
 
 TEST_CASE("multiset hash known answers", "[crypto][multiset]") {
