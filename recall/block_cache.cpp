@@ -1,6 +1,7 @@
 #include "recall/block_cache.h"
 
 #include <algorithm>
+#include <bit>
 #include <new>
 #include <sys/mman.h>
 
@@ -8,34 +9,52 @@
 
 namespace strongroom::recall {
 
+namespace {
+
+char* map(std::size_t bytes) {
+  void* const at =
+      ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) throw std::bad_alloc();
+  return static_cast<char*>(at);
+}
+
+// Aligned to its size, a power of two, so that one huge page can hold it.
+char* map_aligned(std::size_t bytes) {
+  char* const whole = map(2 * bytes);
+  const std::size_t before = -reinterpret_cast<std::uintptr_t>(whole) & (bytes - 1);
+  if (before != 0) ::munmap(whole, before);
+  ::munmap(whole + before + bytes, bytes - before);
+  return whole + before;
+}
+
+}  // namespace
+
 BlockCache::BlockCache(std::size_t limit_bytes)
-    : limit_(std::max<std::size_t>(limit_bytes / kSlotBytes, 64)) {}
+    : limit_(std::max(limit_bytes / kSlotBytes, kLeastSlots)), table_(16, 0) {}
 
 BlockCache::~BlockCache() {
-  for (char* const slab : slabs_) {
-    wipe(slab, kSlabSlots * kSlotBytes);
-    ::munmap(slab, kSlabSlots * kSlotBytes);
+  for (std::size_t i = 0; i < slabs_.size(); ++i) {
+    const std::size_t slots = std::min(kSlabSlots, slots_.size() - i * kSlabSlots);
+    wipe(slabs_[i], slots * kSlotBytes);
+    ::munmap(slabs_[i], kSlabSlots * kSlotBytes);
   }
 }
 
-const char* BlockCache::find(std::uint64_t key) {
-  const auto at = index_.find(key);
-  if (at == index_.end()) return nullptr;
-  slots_[at->second].used = true;
-  return memory(at->second);
-}
-
+// The first slab's pages come one by one: most banks need few. Of a bank that needs more, a huge
+// page is there sooner than its 512 small ones.
 void BlockCache::add_slab() {
   constexpr std::size_t kSlabBytes = kSlabSlots * kSlotBytes;
-  void* const slab =
-      ::mmap(nullptr, kSlabBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (slab == MAP_FAILED) throw std::bad_alloc();
+  char* const slab = slabs_.empty() ? map(kSlabBytes) : map_aligned(kSlabBytes);
   ::madvise(slab, kSlabBytes, MADV_DONTDUMP);
-  slabs_.push_back(static_cast<char*>(slab));
+  if (!slabs_.empty()) ::madvise(slab, kSlabBytes, MADV_HUGEPAGE);
+  slabs_.push_back(slab);
   const std::size_t first = slots_.size();
-  slots_.resize(first + kSlabSlots);
-  for (std::size_t i = kSlabSlots; i-- > 0;) {
-    free_.push_back(static_cast<std::uint32_t>(first + i));
+  slots_.resize(first + std::min(kSlabSlots, limit_ - first));
+  for (std::size_t i = slots_.size(); i-- > first;) free_.push_back(static_cast<std::uint32_t>(i));
+  if (table_.size() >= slots_.size() * 4) return;
+  table_.assign(std::bit_ceil(slots_.size() * 8), 0);
+  for (std::size_t i = 0; i < first; ++i) {
+    if (slots_[i].key != 0) place(i);
   }
 }
 
@@ -53,30 +72,55 @@ std::size_t BlockCache::take_slot() {
   }
   const std::size_t slot = hand_;
   hand_ = (hand_ + 1) % slots_.size();
-  index_.erase(slots_[slot].key);
+  unplace(slots_[slot].key);
   return slot;
+}
+
+void BlockCache::place(std::size_t slot) {
+  std::size_t at = home(slots_[slot].key);
+  while (table_[at] != 0) at = (at + 1) & (table_.size() - 1);
+  table_[at] = static_cast<std::uint32_t>(slot + 1);
+}
+
+// Those behind move up, so that no gap parts one from its home (Knuth, volume 3, 6.4, algorithm R).
+void BlockCache::unplace(std::uint64_t key) {
+  const std::size_t mask = table_.size() - 1;
+  std::size_t gap = home(key);
+  while (slots_[table_[gap] - 1].key != key) gap = (gap + 1) & mask;
+  for (std::size_t at = (gap + 1) & mask; table_[at] != 0; at = (at + 1) & mask) {
+    const std::size_t from = home(slots_[table_[at] - 1].key);
+    if (((at - from) & mask) < ((at - gap) & mask)) continue;
+    table_[gap] = table_[at];
+    gap = at;
+  }
+  table_[gap] = 0;
 }
 
 char* BlockCache::insert(std::uint64_t key) {
   const std::size_t slot = take_slot();
   slots_[slot] = {key, true};
-  index_[key] = static_cast<std::uint32_t>(slot);
+  place(slot);
   return memory(slot);
 }
 
 void BlockCache::erase(std::uint64_t key) {
-  const auto at = index_.find(key);
-  if (at == index_.end()) return;
-  slots_[at->second] = {};
-  wipe(memory(at->second), kBlockBytes);
-  free_.push_back(at->second);
-  index_.erase(at);
+  const char* const found = find(key);
+  if (found == nullptr) return;
+  std::size_t at = home(key);
+  while (slots_[table_[at] - 1].key != key) at = (at + 1) & (table_.size() - 1);
+  const std::size_t slot = table_[at] - 1;
+  unplace(key);
+  slots_[slot] = {};
+  wipe(memory(slot), kBlockBytes);
+  free_.push_back(static_cast<std::uint32_t>(slot));
 }
 
 void BlockCache::erase_kinds(bool (*drop)(vault::Kind)) {
   std::vector<std::uint64_t> keys;
-  for (const auto& [key, slot] : index_) {
-    if (drop(static_cast<vault::Kind>((key >> 58) + 31))) keys.push_back(key);
+  for (const Slot& slot : slots_) {
+    if (slot.key != 0 && drop(static_cast<vault::Kind>((slot.key >> 58) + 31))) {
+      keys.push_back(slot.key);
+    }
   }
   for (const std::uint64_t key : keys) erase(key);
 }

@@ -106,12 +106,6 @@ std::uint8_t length_class_of(std::uint32_t words) {
   return best;
 }
 
-float vector_scale(const char* cell, std::size_t dimensions) {
-  float scale = 0;
-  std::memcpy(&scale, cell + dimensions, sizeof scale);
-  return scale;
-}
-
 void encode_code(const char* vector, std::size_t dimensions, char* code) {
   for (std::size_t d = 0; d < dimensions; ++d) {
     set_bit(code, d, static_cast<signed char>(vector[d]) > 0);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstring>
 
 #include "recall/block_cache.h"
 #include "recall/index.h"
@@ -40,7 +41,11 @@ constexpr Row vector_rows(std::size_t dimensions) {
 constexpr Row code_rows(std::size_t dimensions) {
   return std::min<Row>(120, static_cast<Row>(kBlockBytes / code_bytes(dimensions)));
 }
-float vector_scale(const char* cell, std::size_t dimensions);
+inline float vector_scale(const char* cell, std::size_t dimensions) {
+  float scale = 0;
+  std::memcpy(&scale, cell + dimensions, sizeof scale);
+  return scale;
+}
 /// `code` from a vector's cell.
 void encode_code(const char* vector, std::size_t dimensions, char* code);
 

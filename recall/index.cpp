@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "recall/columns.h"
 #include "recall/index_impl.h"
+#include "recall/share_work.h"
 
 namespace strongroom::recall {
 
@@ -17,6 +18,8 @@ using vault::throw_corrupt;
 namespace {
 
 const IndexKey kManifestKey(Kind::index_manifest, 0, 0);
+// A block takes about four microseconds to open, a thread ten times as long to start.
+constexpr std::size_t kBlocksAThread = 100;
 
 bool rewritten_in_place(Kind kind) {
   return kind == Kind::index_attributes || kind == Kind::index_times || kind == Kind::index_live ||
@@ -132,21 +135,52 @@ const char* Index::Impl::block(vault::BankRead& bank, Kind kind, std::uint32_t s
 
 void Index::Impl::prefetch(vault::BankRead& bank, Kind kind, std::uint32_t segment,
                            std::uint32_t from, std::uint32_t to) {
-  std::vector<std::uint32_t> numbers;
-  for (std::uint32_t number = from; number < to; ++number) numbers.push_back(number);
-  prefetch(bank, kind, numbers, segment);
-}
-
-void Index::Impl::prefetch(vault::BankRead& bank, Kind kind,
-                           const std::vector<std::uint32_t>& numbers, std::uint32_t segment) {
   std::vector<std::string_view> rows;
-  for (const std::uint32_t number : numbers) {
+  for (std::uint32_t number = from; number < to; ++number) {
     if (cache.find(block_key(kind, segment, number)) != nullptr) continue;
     if (const auto row = bank.index_row(IndexKey(kind, segment, number).view())) {
       rows.push_back(*row);
     }
   }
   if (rows.size() > 1) bank.txn().prefetch(rows);
+}
+
+void Index::Impl::load(vault::BankRead& bank, Kind kind, std::uint32_t segment,
+                       std::vector<std::uint32_t> numbers) {
+  std::sort(numbers.begin(), numbers.end());
+  numbers.erase(std::unique(numbers.begin(), numbers.end()), numbers.end());
+  std::vector<SealedBlock> blocks;
+  std::vector<std::string_view> rows;
+  for (const std::uint32_t number : numbers) {
+    if (cache.find(block_key(kind, segment, number)) != nullptr) continue;
+    if (const auto row = bank.index_row(IndexKey(kind, segment, number).view())) {
+      blocks.push_back({number, *row});
+      rows.push_back(*row);
+    }
+  }
+  if (rows.size() > 1) bank.txn().prefetch(rows);
+  // What does not fit is opened when it is asked for.
+  const std::size_t count = std::min(blocks.size(), cache.safe_inserts());
+  open_into_cache(bank, kind, segment, {blocks.data(), count});
+}
+
+// Throws what opening one of them does; none of them is in the cache then.
+void Index::Impl::open_into_cache(vault::BankRead& bank, Kind kind, std::uint32_t segment,
+                                  std::span<const SealedBlock> blocks) {
+  std::vector<char*> places;
+  places.reserve(blocks.size());
+  try {
+    for (const SealedBlock& block : blocks) {
+      places.push_back(cache.insert(block_key(kind, segment, block.number)));
+    }
+    share_work(blocks.size(), kBlocksAThread, [&](std::size_t i) {
+      const IndexKey key(kind, segment, blocks[i].number);
+      bank.open_index(kind, blocks[i].sealed, key.place(), places[i], kBlockBytes);
+    });
+  } catch (...) {
+    for (const SealedBlock& block : blocks) cache.erase(block_key(kind, segment, block.number));
+    throw;
+  }
 }
 
 void Index::Impl::scan_blocks(vault::BankRead& bank, Kind kind, std::uint32_t segment,
@@ -159,11 +193,7 @@ void Index::Impl::scan_blocks(vault::BankRead& bank, Kind kind, std::uint32_t se
   }
   if (number == to) return;
   // From the first that is missing on: one walk over the file finds them all.
-  struct Block {
-    std::uint32_t number;
-    std::string_view sealed;
-  };
-  std::vector<Block> rows;
+  std::vector<SealedBlock> rows, missing;
   std::vector<std::string_view> cold;
   const IndexKey first(kind, segment, number), end(kind, segment, to);
   bank.txn().scan(vault::Table::index, first.view(), [&](std::string_view key, std::string_view v) {
@@ -173,21 +203,18 @@ void Index::Impl::scan_blocks(vault::BankRead& bank, Kind kind, std::uint32_t se
     return true;
   });
   if (cold.size() > 1) bank.txn().prefetch(cold);
-  for (const Block& row : rows) {
-    const std::uint64_t key = block_key(kind, segment, row.number);
-    const char* place = cache.find(key);
-    if (place == nullptr) {
-      char* const fresh = cache.insert(key);
-      try {
-        bank.open_index(kind, row.sealed, IndexKey(kind, segment, row.number).place(), fresh,
-                        kBlockBytes);
-      } catch (...) {
-        cache.erase(key);
-        throw;
+  for (std::size_t at = 0; at < rows.size();) {
+    const std::size_t batch_end = std::min(rows.size(), at + cache.safe_inserts());
+    missing.clear();
+    for (std::size_t i = at; i < batch_end; ++i) {
+      if (cache.find(block_key(kind, segment, rows[i].number)) == nullptr) {
+        missing.push_back(rows[i]);
       }
-      place = fresh;
     }
-    visit(row.number, place);
+    open_into_cache(bank, kind, segment, missing);
+    for (; at < batch_end; ++at) {
+      visit(rows[at].number, block(bank, kind, segment, rows[at].number));
+    }
   }
 }
 
@@ -376,17 +403,16 @@ RowTimes IndexView::times(Row row) {
 
 void IndexView::prefetch_attributes(const std::vector<Row>& rows) {
   Index::Impl& impl = *index_.impl_;
+  if (rows.empty() && manifest_->tail_start > 1) {
+    const std::uint32_t end = attribute_cell(manifest_->tail_start - 1).block + 1;
+    impl.prefetch(bank_, Kind::index_attributes, 0, 0, end);
+    return;
+  }
   std::vector<std::uint32_t> blocks;
   for (const Row row : rows) {
     if (row < manifest_->tail_start) blocks.push_back(attribute_cell(row).block);
   }
-  if (rows.empty() && manifest_->tail_start > 1) {
-    const std::uint32_t end = attribute_cell(manifest_->tail_start - 1).block + 1;
-    for (std::uint32_t block = 0; block < end; ++block) blocks.push_back(block);
-  }
-  std::sort(blocks.begin(), blocks.end());
-  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
-  impl.prefetch(bank_, Kind::index_attributes, blocks);
+  impl.load(bank_, Kind::index_attributes, 0, std::move(blocks));
 }
 
 bool IndexView::live(Row row) {
@@ -569,9 +595,7 @@ void IndexView::prefetch_vectors(const VectorSet& set, const std::vector<Row>& r
   for (const Row row : rows) {
     if (row < manifest_->tail_start) blocks.push_back(vector_cell(row, set.dimensions).block);
   }
-  std::sort(blocks.begin(), blocks.end());
-  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
-  index_.impl_->prefetch(bank_, Kind::index_vectors, blocks, set.number);
+  index_.impl_->load(bank_, Kind::index_vectors, set.number, std::move(blocks));
 }
 
 std::size_t IndexView::tag_set_count() {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -66,8 +67,9 @@ struct Index::Impl {
                          std::uint32_t number, char* out);
   void prefetch(vault::BankRead& bank, vault::Kind kind, std::uint32_t segment, std::uint32_t from,
                 std::uint32_t to);
-  void prefetch(vault::BankRead& bank, vault::Kind kind, const std::vector<std::uint32_t>& numbers,
-                std::uint32_t segment = 0);
+  /// Opens blocks that will all be asked for, as far as they are there and not in the cache.
+  void load(vault::BankRead& bank, vault::Kind kind, std::uint32_t segment,
+            std::vector<std::uint32_t> numbers);
 
   IndexOptions options;
   crypto::TermHash terms, fingerprints, words, prefixes;
@@ -86,6 +88,12 @@ struct Index::Impl {
   void load_names(vault::BankRead& bank, NamesTable table, const NamesInfo& info,
                   InternedNames& names);
   void forget_changed(const Manifest& fresh);
+  struct SealedBlock {
+    std::uint32_t number;
+    std::string_view sealed;
+  };
+  void open_into_cache(vault::BankRead& bank, vault::Kind kind, std::uint32_t segment,
+                       std::span<const SealedBlock> blocks);
 };
 
 std::vector<VectorSet> public_sets(const Manifest& manifest);

@@ -1,0 +1,64 @@
+#include "recall/share_work.h"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace strongroom::recall {
+
+namespace {
+
+constexpr std::size_t kMostThreads = 4;
+constexpr std::size_t kPiece = 16;  // calls at a time
+
+class Shared {
+ public:
+  Shared(std::size_t count, const std::function<void(std::size_t)>& work)
+      : count_(count), work_(work) {}
+
+  void run() noexcept {
+    try {
+      for (std::size_t at; (at = next_.fetch_add(kPiece)) < count_;) {
+        for (std::size_t i = at; i < std::min(count_, at + kPiece); ++i) work_(i);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      if (!failure_) failure_ = std::current_exception();
+      next_ = count_;
+    }
+  }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  const std::size_t count_;
+  const std::function<void(std::size_t)>& work_;
+  std::atomic<std::size_t> next_ = 0;
+  std::mutex mutex_;
+  std::exception_ptr failure_;
+};
+
+}  // namespace
+
+void share_work(std::size_t count, std::size_t worth_a_thread,
+                const std::function<void(std::size_t)>& work) {
+  const std::size_t most = std::min<std::size_t>(std::thread::hardware_concurrency(), kMostThreads);
+  Shared shared(count, work);
+  std::vector<std::thread> helpers;
+  try {
+    while (helpers.size() + 1 < std::min(most, count / worth_a_thread)) {
+      helpers.emplace_back([&shared] { shared.run(); });
+    }
+  } catch (const std::system_error&) {  // no more threads are to be had: it takes longer
+  }
+  shared.run();
+  for (std::thread& helper : helpers) helper.join();
+  shared.rethrow();
+}
+
+}  // namespace strongroom::recall
