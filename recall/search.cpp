@@ -118,10 +118,19 @@ class Searcher {
   }
 
   // ---- words: BM25 of every row that has one
-  // Row ranges small enough that their scores stay in the processor's cache.
+  // Row ranges small enough that their scores stay in the processor's cache, and of those sixteen
+  // at a time, since most rows have no word of the query, or too few.
+  static constexpr Row kRange = 1u << 16, kTogether = 16;
+
+  static bool any_above(const float* scores, float least) {
+    bool any = false;
+    for (Row i = 0; i < kTogether; ++i) any |= scores[i] > least;
+    return any;
+  }
+
   void score_rows() {
-    constexpr Row kRange = 1u << 16;
-    std::vector<float> scores(std::min<std::size_t>(kRange, view_.row_end()));
+    std::vector<float> scores((std::min(kRange, view_.row_end()) + kTogether - 1) / kTogether *
+                              kTogether);
     std::vector<std::size_t> at(terms_->all().size(), 0);
     auto near = near_.begin();
     for (std::uint64_t base = 0; base < view_.row_end(); base += kRange) {
@@ -139,10 +148,19 @@ class Searcher {
       }
       if (!any) continue;
       const auto end = static_cast<Row>(std::min<std::uint64_t>(kRange, view_.row_end() - base));
-      for (Row i = 0; i < end; ++i) {
-        if (scores[i] <= 0) continue;
-        offer({std::exchange(scores[i], 0.0f), static_cast<Row>(base) + i});
+      for (Row i = 0; i < end; i += kTogether) {
+        const float* const some = scores.data() + i;
+        // Rows ascend, so that one as good as the worst of a full heap is none of the best.
+        const float least = heap_.size() == query_.candidates ? heap_.front().score : 0;
+        if (!any_above(some, least)) {
+          out_.cut = out_.cut || any_above(some, 0);
+          continue;
+        }
+        for (Row k = i; k < i + kTogether; ++k) {
+          if (scores[k] > 0) offer({scores[k], static_cast<Row>(base) + k});
+        }
       }
+      std::fill(scores.begin(), scores.end(), 0.0F);
     }
     std::sort(heap_.begin(), heap_.end(), better);
     out_.matched = heap_.size();
@@ -249,7 +267,7 @@ class Searcher {
       n.lexical = terms_->score(row);
       rows.push_back(row);
     }
-    view_.prefetch_attributes(rows);
+    if (!rows.empty()) view_.prefetch_attributes(rows);
     if (meaning_) meaning_->prefetch(rows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       Node& n = *nodes_.find(rows[i]);

@@ -19,6 +19,10 @@ constexpr std::uint32_t kIdMask = (1u << kIdBits) - 1;
 // Far more than chance needs: only a vocabulary made for it has so many neighbours.
 constexpr std::size_t kMostProbes = 1024;
 
+constexpr std::size_t kPrefix = 3;          // bytes
+constexpr unsigned kPrefixShift = 64 - 14;  // 64 KiB of lengths
+constexpr std::size_t kLongLength = 31;
+
 // Prefixes of a word are hashed one from the other.
 constexpr std::uint64_t kStart = 0x243F6A8885A308D3u;
 constexpr std::uint64_t kStartContinued = 0x13198A2E03707344u;
@@ -157,6 +161,7 @@ WordPiece::WordPiece(const Vocabulary& vocabulary, const WordPieceOptions& optio
   }
   check_offsets();
   slots_.resize(std::bit_ceil(size_ * 2));
+  lengths_.resize(std::size_t{1} << (64 - kPrefixShift));
   shift_ = 64 - static_cast<unsigned>(std::countr_zero(slots_.size()));
   for (std::uint32_t id = 0; id < size_; ++id) insert(id);
 }
@@ -186,43 +191,74 @@ void WordPiece::insert(std::uint32_t id) {
   const bool continues = text.size() > kContinues.size() && text.starts_with(kContinues);
   if (continues) text.remove_prefix(kContinues.size());
   Key key{continues ? kStartContinued : kStart, text, continues};
-  for (const char c : text) key.hash = next_hash(key.hash, c);
-  if (find(key) != kNoToken) throw Error::invalid("vocabulary", "has a token twice");
-
+  std::uint64_t prefix = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    key.hash = next_hash(key.hash, text[i]);
+    if (i + 1 == kPrefix) prefix = key.hash;
+  }
   std::size_t at = key.hash >> shift_;
   for (std::size_t probes = 0; slots_[at] != 0; at = (at + 1) & (slots_.size() - 1)) {
+    if (is_token(slots_[at], key)) throw Error::invalid("vocabulary", "has a token twice");
     if (++probes > kMostProbes) throw Error::invalid("vocabulary", "has too many alike tokens");
   }
   slots_[at] = key.tag() | (id + 1);
   longest_[continues] = std::max(longest_[continues], text.size());
+  if (text.size() >= kPrefix) {
+    lengths_[prefix >> kPrefixShift] |= 1u << std::min(text.size(), kLongLength);
+  }
+}
+
+bool WordPiece::is_token(std::uint32_t slot, const Key& key) const noexcept {
+  if ((slot & ~kIdMask) != key.tag()) return false;
+  const std::string_view found = token((slot & kIdMask) - 1);
+  if (found.size() != key.text.size() + (key.continues ? kContinues.size() : 0)) return false;
+  return (!key.continues || found.starts_with(kContinues)) && found.ends_with(key.text);
 }
 
 std::uint32_t WordPiece::find(const Key& key) const noexcept {
   const std::size_t mask = slots_.size() - 1;
   for (std::size_t at = key.hash >> shift_; slots_[at] != 0; at = (at + 1) & mask) {
-    if ((slots_[at] & ~kIdMask) != key.tag()) continue;
-    const std::uint32_t id = (slots_[at] & kIdMask) - 1;
-    std::string_view found = token(id);
-    if (found.size() != key.text.size() + (key.continues ? kContinues.size() : 0)) continue;
-    if (key.continues && !found.starts_with(kContinues)) continue;
-    if (found.ends_with(key.text)) return id;
+    if (is_token(slots_[at], key)) return (slots_[at] & kIdMask) - 1;
   }
   return kNoToken;
 }
 
+// Tokens of kPrefix bytes and more are asked for by the lengths that there are, longest first;
+// shorter ones by every length.
 WordPiece::Piece WordPiece::longest_piece(Word& word, std::size_t start) const noexcept {
   const bool continues = start > 0;
   const std::size_t most = std::min(word.size - start, longest_[continues]);
   const char* const from = word.bytes.data() + start;
+  std::size_t hashed = 0;
   std::uint64_t hash = continues ? kStartContinued : kStart;
-  for (std::size_t i = 0; i < most; ++i) word.hashes[i] = hash = next_hash(hash, from[i]);
-  Piece piece{kNoToken, 0};
-  for (std::size_t size = most; size > 0 && piece.size == 0; --size) {
-    if (word.cuts_character(start + size)) continue;
-    const std::uint32_t id = find({word.hashes[size - 1], {from, size}, continues});
-    if (id != kNoToken) piece = {id, size};
+  const auto hash_up_to = [&](std::size_t size) {
+    for (; hashed < size; ++hashed) word.hashes[hashed] = hash = next_hash(hash, from[hashed]);
+  };
+  const auto id_of = [&](std::size_t size) {
+    if (word.cuts_character(start + size)) return kNoToken;
+    return find({word.hashes[size - 1], {from, size}, continues});
+  };
+  hash_up_to(std::min(most, kPrefix));
+  if (most >= kPrefix) {
+    std::uint32_t lengths = lengths_[hash >> kPrefixShift];
+    if (most >= kLongLength && lengths >> kLongLength != 0) {
+      hash_up_to(most);
+      for (std::size_t size = most; size >= kLongLength; --size) {
+        if (const std::uint32_t id = id_of(size); id != kNoToken) return {id, size};
+      }
+    }
+    lengths &= most >= kLongLength ? ~(1u << kLongLength) : (2u << most) - 1;
+    if (lengths != 0) hash_up_to(static_cast<std::size_t>(std::bit_width(lengths)) - 1);
+    while (lengths != 0) {
+      const std::size_t size = static_cast<std::size_t>(std::bit_width(lengths)) - 1;
+      if (const std::uint32_t id = id_of(size); id != kNoToken) return {id, size};
+      lengths &= ~(1u << size);
+    }
   }
-  return piece;
+  for (std::size_t size = std::min(most, kPrefix - 1); size > 0; --size) {
+    if (const std::uint32_t id = id_of(size); id != kNoToken) return {id, size};
+  }
+  return {kNoToken, 0};
 }
 
 void WordPiece::append_pieces(Word& word, std::vector<std::uint32_t>& ids) const {

@@ -61,6 +61,7 @@ class WordPiece {
 
   void check_offsets() const;
   void insert(std::uint32_t id);
+  bool is_token(std::uint32_t slot, const Key& key) const noexcept;
   std::uint32_t find(const Key& key) const noexcept;
   Piece longest_piece(Word& word, std::size_t start) const noexcept;
   void append_pieces(Word& word, std::vector<std::uint32_t>& ids) const;
@@ -77,6 +78,9 @@ class WordPiece {
   // Open addressing: 12 bits of the hash and the token's number + 1; 0 is free. At most half full.
   std::vector<std::uint32_t> slots_;
   unsigned shift_;
+  // By a hash of the first kPrefix bytes, bit n: there may be a token of n bytes that starts so
+  // (bit 31: of 31 or more). Most lengths are ruled out without a look at the slots.
+  std::vector<std::uint32_t> lengths_;
 };
 
 }  // namespace strongroom::recall
