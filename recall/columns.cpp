@@ -107,8 +107,12 @@ std::uint8_t length_class_of(std::uint32_t words) {
 }
 
 void encode_code(const char* vector, std::size_t dimensions, char* code) {
-  for (std::size_t d = 0; d < dimensions; ++d) {
-    set_bit(code, d, static_cast<signed char>(vector[d]) > 0);
+  for (std::size_t at = 0; at < dimensions / 8; ++at) {
+    unsigned bits = 0;
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      bits |= (static_cast<signed char>(vector[at * 8 + bit]) > 0 ? 1u : 0u) << bit;
+    }
+    code[at] = static_cast<char>(bits);
   }
 }
 

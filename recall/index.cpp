@@ -173,9 +173,11 @@ void Index::Impl::open_into_cache(vault::BankRead& bank, Kind kind, std::uint32_
     for (const SealedBlock& block : blocks) {
       places.push_back(cache.insert(block_key(kind, segment, block.number)));
     }
-    share_work(blocks.size(), kBlocksAThread, [&](std::size_t i) {
-      const IndexKey key(kind, segment, blocks[i].number);
-      bank.open_index(kind, blocks[i].sealed, key.place(), places[i], kBlockBytes);
+    share_work(blocks.size(), kBlocksAThread, [&](std::size_t i, std::size_t end_of_range) {
+      for (; i < end_of_range; ++i) {
+        const IndexKey key(kind, segment, blocks[i].number);
+        bank.open_index(kind, blocks[i].sealed, key.place(), places[i], kBlockBytes);
+      }
     });
   } catch (...) {
     for (const SealedBlock& block : blocks) cache.erase(block_key(kind, segment, block.number));

@@ -2,6 +2,7 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <unordered_map>
 
@@ -20,6 +21,8 @@ namespace {
 
 // Merge work owed for a row in each tier: more than a row's postings weigh, so that merges keep up.
 constexpr std::uint64_t kDebtPerRow = 256;
+// An import is over sooner than its merges would be, and does not mind a longer call.
+constexpr std::uint64_t kDebtPerRowOfMany = 4 * kDebtPerRow;
 // Work below this waits, so that most single writes do none.
 constexpr std::uint64_t kMergeStep = 32 * 1024;
 constexpr std::uint64_t kFreedBlocks = 8;
@@ -511,6 +514,30 @@ void IndexWriter::Impl::flush_to_segment() {
   m.tail_start = m.next_row;
 }
 
+namespace {
+
+// By ascending term; those of one term in the order that they have. Terms are hashes, so that their
+// top bits part them into buckets that hold a few each.
+template <class Item, class TermOf>
+void sort_by_term(std::vector<Item>& items, const TermOf& term_of) {
+  constexpr unsigned kBits = 12;
+  std::vector<std::uint32_t> starts((std::size_t{1} << kBits) + 1, 0);
+  const auto bucket = [&](const Item& item) { return term_of(item) >> (64 - kBits); };
+  for (const Item& item : items) ++starts[bucket(item) + 1];
+  std::partial_sum(starts.begin(), starts.end(), starts.begin());
+  std::vector<Item> sorted(items.size());
+  std::vector<std::uint32_t> next(starts.begin(), starts.end() - 1);
+  for (const Item& item : items) sorted[next[bucket(item)]++] = item;
+  const auto before = [&](const Item& a, const Item& b) { return term_of(a) < term_of(b); };
+  for (std::size_t i = 0; i + 1 < starts.size(); ++i) {
+    const auto first = sorted.begin() + starts[i], last = sorted.begin() + starts[i + 1];
+    if (!std::is_sorted(first, last, before)) std::stable_sort(first, last, before);
+  }
+  items = std::move(sorted);
+}
+
+}  // namespace
+
 void IndexWriter::Impl::write_segment(const std::vector<const TailRow*>& rows) {
   struct Item {
     TermId term;
@@ -526,11 +553,8 @@ void IndexWriter::Impl::write_segment(const std::vector<const TailRow*>& rows) {
     for (const std::string& word : rows[i]->words) words.emplace_back(index.word_id(word), word);
     if (rows[i]->attributes.closed && !rows[i]->attributes.dead) ++info.hidden;
   }
-  std::sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
-    return a.term != b.term ? a.term < b.term : a.row < b.row;
-  });
-  std::sort(words.begin(), words.end(),
-            [](const auto& a, const auto& b) { return a.first < b.first; });
+  sort_by_term(items, [](const Item& item) { return item.term; });
+  sort_by_term(words, [](const auto& word) { return word.first; });
   words.erase(std::unique(words.begin(), words.end(),
                           [](const auto& a, const auto& b) { return a.first == b.first; }),
               words.end());
@@ -616,7 +640,8 @@ void IndexWriter::Impl::write_names(NamesTable table, NamesInfo& info,
 void IndexWriter::Impl::pay_debt() {
   std::uint8_t tiers = 1;
   for (const SegmentInfo& s : m.segments) tiers = std::max<std::uint8_t>(tiers, s.tier + 1);
-  m.debt += kDebtPerRow * tiers * fresh.size();
+  const std::uint64_t by_row = fresh.size() > kTailRows ? kDebtPerRowOfMany : kDebtPerRow;
+  m.debt += by_row * tiers * fresh.size();
   // With many segments waiting a reader pays for every one of them, so writers pay more.
   if (m.segments.size() > 12u * tiers) m.debt += kMergeStep;
   if (m.debt < kMergeStep) return;

@@ -13,17 +13,19 @@ namespace strongroom::recall {
 namespace {
 
 constexpr std::size_t kMostThreads = 4;
-constexpr std::size_t kPiece = 16;  // calls at a time
+constexpr std::size_t kPieces = 8;  // of what is worth a thread
+
+using Work = std::function<void(std::size_t first, std::size_t end)>;
 
 class Shared {
  public:
-  Shared(std::size_t count, const std::function<void(std::size_t)>& work)
-      : count_(count), work_(work) {}
+  Shared(std::size_t count, std::size_t piece, const Work& work)
+      : count_(count), piece_(piece), work_(work) {}
 
   void run() noexcept {
     try {
-      for (std::size_t at; (at = next_.fetch_add(kPiece)) < count_;) {
-        for (std::size_t i = at; i < std::min(count_, at + kPiece); ++i) work_(i);
+      for (std::size_t at; (at = next_.fetch_add(piece_)) < count_;) {
+        work_(at, std::min(count_, at + piece_));
       }
     } catch (...) {
       const std::lock_guard lock(mutex_);
@@ -36,8 +38,8 @@ class Shared {
   }
 
  private:
-  const std::size_t count_;
-  const std::function<void(std::size_t)>& work_;
+  const std::size_t count_, piece_;
+  const Work& work_;
   std::atomic<std::size_t> next_ = 0;
   std::mutex mutex_;
   std::exception_ptr failure_;
@@ -46,9 +48,9 @@ class Shared {
 }  // namespace
 
 void share_work(std::size_t count, std::size_t worth_a_thread,
-                const std::function<void(std::size_t)>& work) {
+                const std::function<void(std::size_t first, std::size_t end)>& work) {
   const std::size_t most = std::min<std::size_t>(std::thread::hardware_concurrency(), kMostThreads);
-  Shared shared(count, work);
+  Shared shared(count, std::max<std::size_t>(worth_a_thread / kPieces, 1), work);
   std::vector<std::thread> helpers;
   try {
     while (helpers.size() + 1 < std::min(most, count / worth_a_thread)) {

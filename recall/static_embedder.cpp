@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/wipe.h"
 #include "recall/dot.h"
+#include "recall/share_work.h"
 #include "vault/format.h"
 
 namespace strongroom::recall {
@@ -107,46 +108,62 @@ void StaticEmbedder::check_numbers(const Blob& blob) {
   if (!good) refuse("has a number out of its range");
 }
 
+StaticEmbedder::Scratch::Scratch(std::size_t dimensions) : sum(dimensions) {
+  ids.reserve(kMaxTokens + WordPiece::kMostPieces);
+}
+
+StaticEmbedder::Scratch::~Scratch() {
+  wipe(ids.data(), ids.capacity() * sizeof ids[0]);
+  wipe(sum.data(), sum.size() * sizeof sum[0]);
+}
+
 StaticEmbedder::StaticEmbedder(std::span<const std::byte> model)
     : blob_(parse({reinterpret_cast<const char*>(model.data()), model.size()})),
       tokenizer_(blob_.vocabulary, blob_.options),
-      sum_(blob_.dimensions) {
-  ids_.reserve(kMaxTokens + WordPiece::kMostPieces);
-}
-
-StaticEmbedder::~StaticEmbedder() {
-  wipe(ids_.data(), ids_.capacity() * sizeof ids_[0]);
-  wipe(sum_.data(), sum_.size() * sizeof sum_[0]);
-}
+      scratch_(blob_.dimensions) {}
 
 float StaticEmbedder::scale(std::uint32_t token) const noexcept {
   return real(blob_.scales, std::size_t{token} * 4);
 }
 
-void StaticEmbedder::sum_up() noexcept {
+void StaticEmbedder::sum_up(Scratch& scratch) const noexcept {
   constexpr std::size_t kAhead = 4;  // rows lie far apart; fetching one takes longer than adding it
   constexpr std::size_t kLine = 64;
-  const auto row = [&](std::size_t i) { return blob_.rows + ids_[i] * blob_.dimensions; };
+  const std::vector<std::uint32_t>& ids = scratch.ids;
+  const auto row = [&](std::size_t i) { return blob_.rows + ids[i] * blob_.dimensions; };
   const auto fetch = [&](std::size_t i) {
     for (std::size_t d = 0; d < blob_.dimensions; d += kLine) __builtin_prefetch(row(i) + d);
   };
-  std::fill(sum_.begin(), sum_.end(), 0.0F);
-  for (std::size_t i = 0; i < std::min(kAhead, ids_.size()); ++i) fetch(i);
-  for (std::size_t i = 0; i < ids_.size(); ++i) {
-    if (i + kAhead < ids_.size()) fetch(i + kAhead);
-    const float factor = scale(ids_[i]);
-    if (factor == 0 || ids_[i] == blob_.options.unknown) continue;
-    add_scaled(row(i), factor, blob_.dimensions, sum_.data());
+  std::fill(scratch.sum.begin(), scratch.sum.end(), 0.0F);
+  for (std::size_t i = 0; i < std::min(kAhead, ids.size()); ++i) fetch(i);
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    if (i + kAhead < ids.size()) fetch(i + kAhead);
+    const float factor = scale(ids[i]);
+    if (factor == 0 || ids[i] == blob_.options.unknown) continue;
+    add_scaled(row(i), factor, blob_.dimensions, scratch.sum.data());
+  }
+}
+
+void StaticEmbedder::embed_some(std::span<const std::string_view> texts, std::span<Embedding> out,
+                                Scratch& scratch) const {
+  for (std::size_t i = 0; i < texts.size(); ++i) {
+    tokenizer_.tokenize(texts[i], kMaxTokens, scratch.ids);
+    sum_up(scratch);
+    quantise(scratch.sum, out[i]);
   }
 }
 
 void StaticEmbedder::embed_batch(std::span<const std::string_view> texts, Side /*side*/,
                                  std::span<Embedding> out) {
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    tokenizer_.tokenize(texts[i], kMaxTokens, ids_);
-    sum_up();
-    quantise(sum_, out[i]);
+  constexpr std::size_t kWorthAThread = 64;
+  if (texts.size() < 2 * kWorthAThread) {
+    embed_some(texts, out, scratch_);
+    return;
   }
+  share_work(texts.size(), kWorthAThread, [&](std::size_t first, std::size_t end) {
+    Scratch scratch(blob_.dimensions);
+    embed_some(texts.subspan(first, end - first), out.subspan(first, end - first), scratch);
+  });
 }
 
 }  // namespace strongroom::recall

@@ -36,15 +36,13 @@ class StaticEmbedder final : public Embedder {
 
   /// Keeps a view: `model` lives as long. Throws Error invalid for whatever is no such blob.
   explicit StaticEmbedder(std::span<const std::byte> model);
-  ~StaticEmbedder() override;
-  StaticEmbedder(const StaticEmbedder&) = delete;
-  StaticEmbedder& operator=(const StaticEmbedder&) = delete;
 
   std::string_view model_id() const noexcept override { return blob_.id; }
   std::size_t dimensions() const noexcept override { return blob_.dimensions; }
   EvidenceCurve curve() const noexcept override { return blob_.curve; }
 
-  /// Both sides are alike. Does not throw, unless memory is out.
+  /// Both sides are alike. Many texts are shared by a few threads. Does not throw, unless memory is
+  /// out.
   void embed_batch(std::span<const std::string_view> texts, Side side,
                    std::span<Embedding> out) override;
 
@@ -63,14 +61,23 @@ class StaticEmbedder final : public Embedder {
 
   static Blob parse(std::string_view model);
   static void check_numbers(const Blob& blob);
+  // What the latest text says; wiped at the end. Neither grows.
+  struct Scratch {
+    explicit Scratch(std::size_t dimensions);
+    ~Scratch();
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+    std::vector<std::uint32_t> ids;
+    std::vector<float> sum;
+  };
   float scale(std::uint32_t token) const noexcept;
-  void sum_up() noexcept;
+  void sum_up(Scratch& scratch) const noexcept;
+  void embed_some(std::span<const std::string_view> texts, std::span<Embedding> out,
+                  Scratch& scratch) const;
 
   Blob blob_;
   WordPiece tokenizer_;
-  // What the latest text says; both never grow.
-  std::vector<std::uint32_t> ids_;
-  std::vector<float> sum_;
+  Scratch scratch_;
 };
 
 }  // namespace strongroom::recall

@@ -141,8 +141,18 @@ recall::RowVector MemoryChanges::embed(const vault::MemoryDraft& draft, std::str
     findable_.assign(draft.speaker).append(": ").append(passage);
     said = findable_;
   }
+  const auto known = ahead_.find(said);
+  if (known != ahead_.end()) return {vector_set_, &known->second};
   model.embed(said, recall::Side::passage, embedding_);
   return {vector_set_, &embedding_};
+}
+
+void MemoryChanges::embed_ahead(const std::vector<std::string_view>& passages) {
+  std::vector<recall::Embedding> vectors(passages.size());
+  state_.open_models.builtin().embed_batch(passages, recall::Side::passage, vectors);
+  for (std::size_t i = 0; i < passages.size(); ++i) {
+    ahead_.emplace(passages[i], std::move(vectors[i]));
+  }
 }
 
 recall::Row MemoryChanges::add_rows(const vault::MemoryDraft& draft, vault::RecordId record,

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "recall/index.h"
@@ -72,6 +73,10 @@ class MemoryChanges {
   void link_quotes(vault::RecordId observation, vault::RecordId source,
                    std::vector<std::string> quotes);
 
+  /// Texts that rows will be added for, as whole passages: embedded together, which takes a
+  /// fraction of the time. They live until the commit.
+  void embed_ahead(const std::vector<std::string_view>& passages);
+
   /// Finishes the index, sweeps operations and commits; log with bank().log() before. Then the
   /// bank's own model, where it has one, is asked for the vectors of the new rows: what it cannot
   /// give now is made up for later.
@@ -106,6 +111,7 @@ class MemoryChanges {
   std::string speaker_name_;
   recall::Speaker speaker_ = 0;
   recall::Embedding embedding_;
+  std::unordered_map<std::string_view, recall::Embedding> ahead_;
   std::uint32_t vector_set_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "recall/splitter.h"
 #include "recall/tokens.h"
 
 namespace strongroom::service {
@@ -57,7 +58,22 @@ void Retain::log(const RetainResult& result) {
   changes_.bank().log(std::move(event));
 }
 
+// An import's texts, but not those of documents and of speakers, which are cut or added to.
+void Retain::embed_ahead() {
+  if (items_.size() <= kNearDuplicateItems) return;
+  std::vector<std::string_view> passages;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    const RetainItem& item = items_[i];
+    const bool whole = item.document_id.empty() && item.speaker.empty();
+    if (whole && !rejections_[i] && recall::split_passages(item.content).size() == 1) {
+      passages.push_back(item.content);
+    }
+  }
+  changes_.embed_ahead(passages);
+}
+
 void Retain::store_items() {
+  embed_ahead();
   std::unordered_map<std::string_view, Group> groups;
   for (std::size_t i = 0; i < items_.size(); ++i) {
     if (!rejections_[i] && !items_[i].document_id.empty()) {

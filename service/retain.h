@@ -58,6 +58,7 @@ class Retain {
   void remember_reply(const RetainResult& result);
 
   // ---- retain.cpp
+  void embed_ahead();
   void store_items();
   void store_single(std::size_t i);
   void store_memory(std::size_t i);

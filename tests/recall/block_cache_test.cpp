@@ -97,19 +97,23 @@ TEST_CASE("what was just inserted outlives as many inserts as are safe") {
 TEST_CASE("shared work is all done, and a failure is told when all have stopped") {
   constexpr std::size_t kCount = 5000;
   std::vector<std::atomic<int>> done(kCount);
-  share_work(kCount, 10, [&](std::size_t i) { ++done[i]; });
+  share_work(kCount, 10, [&](std::size_t i, std::size_t end) {
+    for (; i < end; ++i) ++done[i];
+  });
   for (const auto& each : done) REQUIRE(each == 1);
 
   std::atomic<int> running = 0;
-  REQUIRE_THROWS_AS(share_work(kCount, 10,
-                               [&](std::size_t i) {
-                                 ++running;
-                                 --running;
-                                 if (i == 1234) throw std::runtime_error("1234");
-                               }),
-                    std::runtime_error);
+  const auto fail = [&](std::size_t first, std::size_t) {
+    ++running;
+    if (first >= kCount / 2) {
+      --running;
+      throw std::runtime_error("the second half");
+    }
+    --running;
+  };
+  REQUIRE_THROWS_AS(share_work(kCount, 10, fail), std::runtime_error);
   REQUIRE(running == 0);
-  share_work(0, 10, [](std::size_t) { FAIL("there is no work"); });
+  share_work(0, 10, [](std::size_t, std::size_t) { FAIL("there is no work"); });
 }
 
 }  // namespace strongroom::recall
