@@ -11,6 +11,9 @@ import pathlib
 import struct
 import sys
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "models"))
+from lookup import lookup
+
 
 def blake2b(label, message):
     person = label.encode().ljust(16, b"\0")
@@ -357,9 +360,10 @@ def static_models():
     def model(tokens, dimensions, flags, unknown):
         text = b"".join(tokens)
         offsets = b"".join(u32(len(b"".join(tokens[:n]))) for n in range(len(tokens) + 1))
-        numbers = (1, len(tokens), dimensions, flags, unknown, len(text))
+        numbers = (2, len(tokens), dimensions, flags, unknown, len(text))
         out = b"SRSTATIC" + b"".join(map(u32, numbers)) + b"test-1".ljust(16, b"\0")
         out = pad(out + struct.pack("<2f8x", 0.25, 4) + offsets + text)
+        out = pad(out + lookup(tokens))
         out = pad(out + struct.pack(f"<{len(tokens)}f", *[0.5] * len(tokens)))
         return out + bytes(n % 251 for n in range(len(tokens) * dimensions))
 

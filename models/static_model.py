@@ -5,7 +5,9 @@ import numpy as np
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordPiece
 
-MAGIC, FORMAT, NONE = b"SRSTATIC", 1, 0xFFFFFFFF
+from lookup import lookup
+
+MAGIC, FORMAT, NONE = b"SRSTATIC", 2, 0xFFFFFFFF
 LOWER, STRIP = 1, 2
 HEADER = struct.Struct("<8s6I16s2f8x")
 ALIGN = 64
@@ -41,6 +43,7 @@ def write(path, tokens, vectors, model_id, curve=(0.0, 0.0)):
     unk = tokens.index("[UNK]") if "[UNK]" in tokens else NONE
     head = HEADER.pack(MAGIC, FORMAT, len(tokens), vectors.shape[1], LOWER | STRIP, unk, int(offsets[-1]), model_id.encode().ljust(16, b"\0"), *curve)
     blob = pad(head + offsets.tobytes() + b"".join(texts))
+    blob = pad(blob + lookup(texts))
     blob = pad(blob + scale.astype("<f4").tobytes()) + rows.tobytes()
     with open(path, "wb") as f:
         f.write(blob)
@@ -66,7 +69,10 @@ class StaticModel:
         offsets = np.frombuffer(blob, "<u4", v + 1, HEADER.size)
         at = HEADER.size + 4 * (v + 1)
         text = blob[at : at + size]
+        tokens = [text[a:b] for a, b in zip(offsets, offsets[1:])]
         at += size
+        at += -at % ALIGN
+        at += len(lookup(tokens))
         at += -at % ALIGN
         scale = np.frombuffer(blob, "<f4", v, at)
         at += 4 * v
@@ -74,7 +80,7 @@ class StaticModel:
         rows = np.frombuffer(blob, np.int8, v * d, at).reshape(v, d)
         if at + v * d != len(blob):
             raise ValueError(f"{path} has bytes left over or is cut off")
-        return cls([text[a:b].decode() for a, b in zip(offsets, offsets[1:])], scale, rows, name.rstrip(b"\0").decode())
+        return cls([t.decode() for t in tokens], scale, rows, name.rstrip(b"\0").decode())
 
     def ids(self, texts):
         return [e.ids for e in self.tokenizer.encode_batch(list(texts), add_special_tokens=False)]

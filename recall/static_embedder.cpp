@@ -15,7 +15,7 @@ namespace strongroom::recall {
 namespace {
 
 constexpr std::string_view kMagic = "SRSTATIC";
-constexpr std::uint32_t kFormat = 1;
+constexpr std::uint32_t kFormat = 2;
 constexpr std::uint32_t kLowerCase = 1;
 constexpr std::uint32_t kStripAccents = 2;
 constexpr std::size_t kIdAt = 32;
@@ -89,6 +89,8 @@ StaticEmbedder::Blob StaticEmbedder::parse(std::string_view model) {
                   kMostPieces};
   blob.vocabulary.offsets = parts.take((tokens + 1) * 4);
   blob.vocabulary.text = parts.take(number(header, 28));
+  parts.align();
+  blob.vocabulary.lookup = parts.take(WordPiece::lookup_bytes(tokens));
   parts.align();
   blob.scales = parts.take(tokens * 4);
   parts.align();

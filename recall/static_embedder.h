@@ -4,11 +4,12 @@
 // A model is one blob, little-endian; V tokens, D dimensions:
 //
 //    0  "SRSTATIC"
-//    8  u32 format = 1, u32 V, u32 D, u32 flags (1 lower case, 2 strip accents),
+//    8  u32 format = 2, u32 V, u32 D, u32 flags (1 lower case, 2 strip accents),
 //       u32 number of [UNK] (0xFFFFFFFF: none), u32 T bytes of token text
 //   32  16 bytes model id, ASCII, zero padded
 //   48  f32 c0, f32 c1 (EvidenceCurve), 8 bytes zero
 //   64  u32 offsets[V + 1], T bytes of token text (Vocabulary), zeros to a multiple of 64
+//       the vocabulary's lookup (WordPiece::lookup), zeros to a multiple of 64
 //       f32 scale[V], zeros to a multiple of 64
 //       i8 rows[V][D]
 //

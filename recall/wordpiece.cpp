@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstring>
 #include <utf8proc.h>
 
 #include "base/error.h"
@@ -19,8 +20,7 @@ constexpr std::uint32_t kIdMask = (1u << kIdBits) - 1;
 // Far more than chance needs: only a vocabulary made for it has so many neighbours.
 constexpr std::size_t kMostProbes = 1024;
 
-constexpr std::size_t kPrefix = 3;          // bytes
-constexpr unsigned kPrefixShift = 64 - 14;  // 64 KiB of lengths
+constexpr std::size_t kPrefix = 3;  // bytes
 constexpr std::size_t kLongLength = 31;
 
 // Prefixes of a word are hashed one from the other.
@@ -28,6 +28,10 @@ constexpr std::uint64_t kStart = 0x243F6A8885A308D3u;
 constexpr std::uint64_t kStartContinued = 0x13198A2E03707344u;
 constexpr std::uint64_t next_hash(std::uint64_t hash, char c) noexcept {
   return (hash ^ static_cast<unsigned char>(c)) * 0x9E3779B97F4A7C15u;
+}
+
+std::size_t slots_for(std::size_t tokens) {
+  return std::bit_ceil(std::max<std::size_t>(tokens * 2, 8));
 }
 
 enum class Role { dropped, blank, alone, inside };
@@ -160,10 +164,32 @@ WordPiece::WordPiece(const Vocabulary& vocabulary, const WordPieceOptions& optio
     throw Error::invalid("vocabulary", "lacks the token for unknown words");
   }
   check_offsets();
-  slots_.resize(std::bit_ceil(size_ * 2));
-  lengths_.resize(std::size_t{1} << (64 - kPrefixShift));
-  shift_ = 64 - static_cast<unsigned>(std::countr_zero(slots_.size()));
+  slots_ = slots_for(size_);
+  shift_ = 64 - static_cast<unsigned>(std::countr_zero(slots_));
+  if (vocabulary.lookup.empty()) {
+    make_lookup();
+  } else if (vocabulary.lookup.size() != lookup_bytes(size_)) {
+    throw Error::invalid("vocabulary", "has a lookup of another size");
+  } else {
+    lookup_ = vocabulary.lookup;
+  }
+}
+
+std::size_t WordPiece::lookup_bytes(std::size_t tokens) noexcept {
+  return slots_for(tokens) / 8 * 9 * sizeof(std::uint32_t);
+}
+
+void WordPiece::make_lookup() {
+  made_.resize(lookup_bytes(size_));
+  lookup_ = {made_.data(), made_.size()};
   for (std::uint32_t id = 0; id < size_; ++id) insert(id);
+}
+
+std::uint32_t WordPiece::slot(std::size_t at) const noexcept {
+  return vault::load_le<std::uint32_t>(lookup_, at * 4);
+}
+std::uint32_t WordPiece::lengths(std::uint64_t prefix_hash) const noexcept {
+  return vault::load_le<std::uint32_t>(lookup_, (slots_ + (prefix_hash >> shift_ >> 3)) * 4);
 }
 
 void WordPiece::check_offsets() const {
@@ -196,29 +222,36 @@ void WordPiece::insert(std::uint32_t id) {
     key.hash = next_hash(key.hash, text[i]);
     if (i + 1 == kPrefix) prefix = key.hash;
   }
+  const auto add = [&](std::size_t at, std::uint32_t bits) {
+    bits |= slot(at);
+    std::memcpy(made_.data() + at * 4, &bits, 4);
+  };
   std::size_t at = key.hash >> shift_;
-  for (std::size_t probes = 0; slots_[at] != 0; at = (at + 1) & (slots_.size() - 1)) {
-    if (is_token(slots_[at], key)) throw Error::invalid("vocabulary", "has a token twice");
+  for (std::size_t probes = 0; slot(at) != 0; at = (at + 1) & (slots_ - 1)) {
+    if (is_token(slot(at), key)) throw Error::invalid("vocabulary", "has a token twice");
     if (++probes > kMostProbes) throw Error::invalid("vocabulary", "has too many alike tokens");
   }
-  slots_[at] = key.tag() | (id + 1);
-  longest_[continues] = std::max(longest_[continues], text.size());
+  add(at, key.tag() | (id + 1));
   if (text.size() >= kPrefix) {
-    lengths_[prefix >> kPrefixShift] |= 1u << std::min(text.size(), kLongLength);
+    add(slots_ + (prefix >> shift_ >> 3), 1u << std::min(text.size(), kLongLength));
   }
 }
 
-bool WordPiece::is_token(std::uint32_t slot, const Key& key) const noexcept {
-  if ((slot & ~kIdMask) != key.tag()) return false;
-  const std::string_view found = token((slot & kIdMask) - 1);
+bool WordPiece::is_token(std::uint32_t kept, const Key& key) const noexcept {
+  if ((kept & ~kIdMask) != key.tag()) return false;
+  const std::uint32_t id = (kept & kIdMask) - 1;
+  if (id >= size_) return false;
+  const std::string_view found = token(id);
   if (found.size() != key.text.size() + (key.continues ? kContinues.size() : 0)) return false;
   return (!key.continues || found.starts_with(kContinues)) && found.ends_with(key.text);
 }
 
 std::uint32_t WordPiece::find(const Key& key) const noexcept {
-  const std::size_t mask = slots_.size() - 1;
-  for (std::size_t at = key.hash >> shift_; slots_[at] != 0; at = (at + 1) & mask) {
-    if (is_token(slots_[at], key)) return (slots_[at] & kIdMask) - 1;
+  std::size_t at = key.hash >> shift_;
+  for (std::size_t probes = 0; probes <= kMostProbes; ++probes, at = (at + 1) & (slots_ - 1)) {
+    const std::uint32_t kept = slot(at);
+    if (kept == 0) break;
+    if (is_token(kept, key)) return (kept & kIdMask) - 1;
   }
   return kNoToken;
 }
@@ -227,7 +260,7 @@ std::uint32_t WordPiece::find(const Key& key) const noexcept {
 // shorter ones by every length.
 WordPiece::Piece WordPiece::longest_piece(Word& word, std::size_t start) const noexcept {
   const bool continues = start > 0;
-  const std::size_t most = std::min(word.size - start, longest_[continues]);
+  const std::size_t most = word.size - start;
   const char* const from = word.bytes.data() + start;
   std::size_t hashed = 0;
   std::uint64_t hash = continues ? kStartContinued : kStart;
@@ -240,19 +273,19 @@ WordPiece::Piece WordPiece::longest_piece(Word& word, std::size_t start) const n
   };
   hash_up_to(std::min(most, kPrefix));
   if (most >= kPrefix) {
-    std::uint32_t lengths = lengths_[hash >> kPrefixShift];
-    if (most >= kLongLength && lengths >> kLongLength != 0) {
+    std::uint32_t left = lengths(hash);
+    if (most >= kLongLength && left >> kLongLength != 0) {
       hash_up_to(most);
       for (std::size_t size = most; size >= kLongLength; --size) {
         if (const std::uint32_t id = id_of(size); id != kNoToken) return {id, size};
       }
     }
-    lengths &= most >= kLongLength ? ~(1u << kLongLength) : (2u << most) - 1;
-    if (lengths != 0) hash_up_to(static_cast<std::size_t>(std::bit_width(lengths)) - 1);
-    while (lengths != 0) {
-      const std::size_t size = static_cast<std::size_t>(std::bit_width(lengths)) - 1;
+    left &= (most >= kLongLength ? 1u << kLongLength : 2u << most) - 2;
+    if (left != 0) hash_up_to(static_cast<std::size_t>(std::bit_width(left)) - 1);
+    while (left != 0) {
+      const std::size_t size = static_cast<std::size_t>(std::bit_width(left)) - 1;
       if (const std::uint32_t id = id_of(size); id != kNoToken) return {id, size};
-      lengths &= ~(1u << size);
+      left &= ~(1u << size);
     }
   }
   for (std::size_t size = std::min(most, kPrefix - 1); size > 0; --size) {

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "recall/wordpiece.h"
 #include "vault/format.h"
 
 namespace strongroom::recall {
@@ -36,13 +37,15 @@ struct SmallModel {
     vault::append_le(offsets, end);
     std::string out = "SRSTATIC";
     for (const std::uint32_t number :
-         {1u, static_cast<std::uint32_t>(tokens.size()), dimensions, flags, unknown, end}) {
+         {2u, static_cast<std::uint32_t>(tokens.size()), dimensions, flags, unknown, end}) {
       vault::append_le(out, number);
     }
     out += id + std::string(16 - id.size(), '\0');
     vault::append_le(out, c0);
     vault::append_le(out, c1);
     out += std::string(8, '\0') + offsets + text;
+    align(out);
+    out += WordPiece({offsets, text, {}}, {.unknown = kNoToken}).lookup();
     align(out);
     for (const Token& token : tokens) vault::append_le(out, token.scale);
     align(out);
