@@ -60,7 +60,7 @@ void add_mcp_command(Command& root) {
       .choice("--profile", {"default", "full"}, options->profile,
               "Tools to offer: full adds lists, statistics and purge")
       .number("--cache", kMinCacheMiB, kMaxCacheMiB, options->cache_mib,
-              "MiB of decrypted index blocks to keep in memory (192)");
+              "MiB of decrypted index blocks to keep in memory (172)");
 }
 
 }  // namespace strongroom::cli

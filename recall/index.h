@@ -33,7 +33,7 @@ using TermId = std::uint64_t;
 using TagSet = std::uint32_t;
 using Speaker = std::uint32_t;
 
-inline constexpr std::size_t kDefaultCacheBytes = std::size_t{192} << 20;
+inline constexpr std::size_t kDefaultCacheBytes = std::size_t{172} << 20;
 inline constexpr unsigned kDefaultFanOut = 8;
 inline constexpr std::size_t kTailRows = 240;
 

@@ -44,7 +44,7 @@ struct ServiceOptions {
   bool read_only = false;     // writes are denied; the vault is opened without writing anything
   bool no_anchor = false;     // for throw-away machines
   /// Decrypted blocks of the search index that are kept, over all banks; wiped on close.
-  std::size_t cache_bytes = std::size_t{192} << 20;
+  std::size_t cache_bytes = std::size_t{172} << 20;
 };
 
 /// How the bank of a call was found, and what the caller should be told about it.
