@@ -164,6 +164,14 @@ void Index::Impl::load(vault::BankRead& bank, Kind kind, std::uint32_t segment,
   open_into_cache(bank, kind, segment, {blocks.data(), count});
 }
 
+void Index::Impl::fetch(Kind kind, std::uint32_t segment, const Cell& cell, std::size_t bytes) {
+  constexpr std::size_t kLine = 64;
+  const char* const block = cache.find(block_key(kind, segment, cell.block));
+  if (block == nullptr) return;
+  for (std::size_t at = 0; at < bytes; at += kLine) __builtin_prefetch(block + cell.offset + at);
+  __builtin_prefetch(block + cell.offset + bytes - 1);
+}
+
 // Throws what opening one of them does; none of them is in the cache then.
 void Index::Impl::open_into_cache(vault::BankRead& bank, Kind kind, std::uint32_t segment,
                                   std::span<const SealedBlock> blocks) {
@@ -415,6 +423,11 @@ void IndexView::prefetch_attributes(const std::vector<Row>& rows) {
     if (row < manifest_->tail_start) blocks.push_back(attribute_cell(row).block);
   }
   impl.load(bank_, Kind::index_attributes, 0, std::move(blocks));
+  for (const Row row : rows) {
+    if (row < manifest_->tail_start) {
+      impl.fetch(Kind::index_attributes, 0, attribute_cell(row), kAttributeBytes);
+    }
+  }
 }
 
 bool IndexView::live(Row row) {
@@ -598,6 +611,12 @@ void IndexView::prefetch_vectors(const VectorSet& set, const std::vector<Row>& r
     if (row < manifest_->tail_start) blocks.push_back(vector_cell(row, set.dimensions).block);
   }
   index_.impl_->load(bank_, Kind::index_vectors, set.number, std::move(blocks));
+  for (const Row row : rows) {
+    if (row < manifest_->tail_start) {
+      index_.impl_->fetch(Kind::index_vectors, set.number, vector_cell(row, set.dimensions),
+                          vector_bytes(set.dimensions));
+    }
+  }
 }
 
 std::size_t IndexView::tag_set_count() {

@@ -11,6 +11,7 @@
 
 #include "crypto/term_hash.h"
 #include "recall/block_cache.h"
+#include "recall/columns.h"
 #include "recall/index.h"
 #include "recall/manifest.h"
 #include "recall/segment.h"
@@ -57,6 +58,8 @@ struct Index::Impl {
   /// A block through the cache. Throws corrupt when it is missing.
   const char* block(vault::BankRead& bank, vault::Kind kind, std::uint32_t segment,
                     std::uint32_t number);
+  /// Into the processor's cache: cells that lie far apart take longer to come than to be read.
+  void fetch(vault::Kind kind, std::uint32_t segment, const Cell& cell, std::size_t bytes);
   using BlockVisitor = std::function<void(std::uint32_t number, const char* block)>;
   /// Blocks [from, to) of a column, ascending, through the cache; a cold file gives them in few
   /// large reads. Those that are not there are left out.

@@ -268,7 +268,8 @@ class Searcher {
       rows.push_back(row);
     }
     if (!rows.empty()) view_.prefetch_attributes(rows);
-    if (meaning_) meaning_->prefetch(rows);
+    const auto nearest = static_cast<std::ptrdiff_t>(near_.size());
+    if (meaning_) meaning_->prefetch({rows.begin() + nearest, rows.end()});
     for (std::size_t i = 0; i < rows.size(); ++i) {
       Node& n = *nodes_.find(rows[i]);
       if (meaning_ && i >= near_.size()) n.cosine = meaning_->cosine(n.row);
@@ -395,7 +396,8 @@ class Searcher {
   // A memory scores as its best passage; what one passage guarantees holds for it.
   void rank() {
     std::vector<Candidate> ranked;
-    std::unordered_map<vault::RecordId, std::size_t> by_record;
+    std::unordered_map<vault::RecordId, std::size_t> by_record(candidates_.size());
+    ranked.reserve(candidates_.size());
     for (const Node* const n : candidates_) {
       const double lent = query_.structure ? lent_to(*n) : 0;
       const double score = own(*n) + lent;

@@ -74,8 +74,7 @@ float SemanticArm::cosine(Row row) {
 }
 
 void SemanticArm::prefetch(const std::vector<Row>& rows) {
-  // Up to kExactRows all of them have been read.
-  if (!exact()) view_.prefetch_vectors(set_, rows);
+  view_.prefetch_vectors(set_, rows);
 }
 
 void SemanticArm::offer(const VectorHit& hit, std::size_t count) {
