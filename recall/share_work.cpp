@@ -49,7 +49,13 @@ class Shared {
 
 void share_work(std::size_t count, std::size_t worth_a_thread,
                 const std::function<void(std::size_t first, std::size_t end)>& work) {
-  const std::size_t most = std::min<std::size_t>(std::thread::hardware_concurrency(), kMostThreads);
+  if (count < 2 * worth_a_thread) {
+    if (count > 0) work(0, count);
+    return;
+  }
+  // Asking for it reads files of the system.
+  static const std::size_t most =
+      std::min<std::size_t>(std::thread::hardware_concurrency(), kMostThreads);
   Shared shared(count, std::max<std::size_t>(worth_a_thread / kPieces, 1), work);
   std::vector<std::thread> helpers;
   try {
