@@ -26,12 +26,13 @@ def facts_queries(which):
 
 
 def one(evidence, ranked):
-    """R@k is the share of the evidence in the first k; any@10 and all@10 are 0 or 1."""
+    """R@k is the share of the evidence in the first k; any@k and all@k are 0 or 1."""
     gold = set(evidence)
-    out = {f"R@{k}": len(gold & set(ranked[:k])) / len(gold) for k in (1, 5, 10)}
+    out = {f"R@{k}": len(gold & set(ranked[:k])) / len(gold) for k in (1, 5, 10, 30, 50)}
     out["MRR@10"] = next((1 / (i + 1) for i, d in enumerate(ranked[:10]) if d in gold), 0.0)
-    out["any@10"] = float(bool(gold & set(ranked[:10])))
-    out["all@10"] = float(gold <= set(ranked[:10]))
+    for k in (10, 20, 30, 50):
+        out[f"any@{k}"] = float(bool(gold & set(ranked[:k])))
+        out[f"all@{k}"] = float(gold <= set(ranked[:k]))
     return out
 
 

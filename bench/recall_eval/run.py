@@ -7,6 +7,8 @@
   run.py locomo --data DIR [--out run.jsonl] [--score-py FILE] [--flat] [--option KEY=VALUE ...]
   run.py abstain [--data DIR]                    when to answer and when not
   run.py fusion [--data DIR]                     all arms against each one alone; exit code 1 when one alone is better
+  run.py ablation [--data DIR] [--out FILE.json] what each arm and each part of the ranking brings
+  run.py links [--data DIR]                      what explicit links bring, and what wrong ones cost
   run.py all --out FILE.json [--data DIR]        everything, for machines
 
 Options of a search, as in the recall tool, are given by --option: --option 'arms=["keyword"]', --option budget=high."""
@@ -30,6 +32,22 @@ FULL = {"limit": 50, "max_tokens": 1000000, "min_score": 0, "detail": "full"}
 DEFAULT = {"detail": "full"}  # what is shown, not what is found: results and scores are those of the defaults
 REAL = (1, 2, 3, 4)  # LoCoMo's categories that have an answer
 HINTS = ("unknown", "unrecognized", "not expected", "no such", "no command", "not recognised", "invalid choice", "does not know", "RequiredError")
+
+
+ARMS = ("keyword", "semantic", "temporal", "graph")
+PARTS = ("previous", "next", "further", "session", "speaker", "priors")  # of the ranking; they change the order
+ABLATION = ("R@1", "R@10", "R@30", "R@50", "MRR@10", "any@10", "all@10", "all@20", "all@30", "all@50")
+MULTI = {"facts": ("kind", "multi"), "LoCoMo": ("category", "1")}  # where the questions with several hops are
+
+
+def levers():
+    """Name of a run -> options."""
+    runs = {"everything": {}}
+    runs.update({f"{arm} alone": {"arms": [arm]} for arm in ("keyword", "semantic")})
+    runs.update({f"without {arm}": {"arms": [a for a in ARMS if a != arm]} for arm in ARMS})
+    runs.update({f"without {part}": {"without": [part]} for part in PARTS})
+    runs.update({f"budget {depth}": {"budget": depth} for depth in ("low", "mid", "high")})
+    return runs
 
 
 class Stop(Exception):
@@ -375,20 +393,69 @@ class Evaluation:
 
     # all arms together against each one
 
+    def real_sets(self):
+        """Name -> questions that have an answer."""
+        sets, kept = {}, self.o.set
+        self.load_facts()
+        for which in ("first", "held"):
+            self.o.set = which
+            sets["facts, " + which] = self.questions("facts")
+        self.o.set = kept
+        if self.o.data:
+            self.load_locomo()
+            sets["LoCoMo"] = [q for q in self.questions("locomo") if q["category"] in REAL and q["evidence"]]
+        return sets
+
+    def ablation(self):
+        """Each arm and each part of the ranking left out, by category; and the three budgets."""
+        result = {}
+        for name, queries in self.real_sets().items():
+            print(f"{name} ({len(queries)}); multi-hop: {MULTI[name.split(',')[0]][1]}")
+            print(f"  {'':22s}" + "".join(f"{c:>8}" for c in ABLATION) + f"{'mh all@20':>11}{'ms':>7}")
+            key, multi = MULTI[name.split(",")[0]]
+            result[name] = {}
+            for run, options in levers().items():
+                answers = self.ask(queries, dict(FULL, **options))
+                metrics = grouped(queries, {k: a["ranked"] for k, a in answers.items()}, [key])
+                metrics["ms"] = percentiles([a.get("ms") for a in answers.values()])
+                result[name][run] = metrics
+                some = metrics["by_" + key].get(multi)
+                print(f"  {run:22s}" + "".join(f"{metrics['overall'][c]:8.3f}" for c in ABLATION)
+                      + (f"{some['all@20']:11.3f}" if some else f"{'-':>11}") + f"{metrics['ms']['p50']:7.2f}", flush=True)
+        return result
+
+    def links(self):
+        """Questions with several memories before and after these are linked, and with three wrong links for each right one."""
+        result = {}
+        for name, queries in self.real_sets().items():
+            several = [q for q in queries if len(q["evidence"]) > 1]
+            if not several:
+                continue
+            ids = {(b, e): i for (b, i), evals in self.vault.same.items() for e in evals}
+            right = sorted({(q["bank"], ids[q["bank"], q["evidence"][0]], ids[q["bank"], e]) for q in several for e in q["evidence"][1:]
+                            if ids[q["bank"], e] != ids[q["bank"], q["evidence"][0]]})
+            rng = random.Random("links")
+            stored = {b: sorted(i for bank, i in self.vault.same if bank == b) for b in {q["bank"] for q in queries}}
+            wrong = [(b, *rng.sample(stored[b], 2)) for b, _, _ in right for _ in range(3)]
+            print(f"{name}: {len(several)} questions with several memories, {len(right)} right links")
+            result[name] = {"right": len(right), "wrong": len(wrong)}
+            for step, added in (("no links", []), ("wrong links", wrong), ("right and wrong links", right)):
+                for bank, a, b in added:
+                    self.vault.call(["link", a, b, "goes_with", "--bank", bank])
+                answers = self.ask(queries, FULL)
+                runs = {k: a["ranked"] for k, a in answers.items()}
+                result[name][step] = {"all": grouped(queries, runs, [])["overall"], "several": grouped(several, runs, [])["overall"]}
+                for which, m in result[name][step].items():
+                    print(f"  {step:22s}{which:8s} " + brief({k: m[k] for k in ("R@1", "R@10", "MRR@10", "all@10", "all@20")}), flush=True)
+        return result
+
     def fusion(self):
         """R@10 with all arms and with one; fails when one alone finds more."""
         runs = {"all arms": {}, "without meaning": {"arms": ["keyword", "temporal", "graph"]}}
         runs.update({arm: {"arms": [arm]} for arm in ("keyword", "semantic")})
         runs["without structure"] = {"arms": ["keyword", "semantic", "temporal"]}
         runs["without time"] = {"arms": ["keyword", "semantic", "graph"]}
-        sets = {}
-        self.load_facts()
-        for which in ("first", "held"):
-            self.o.set = which
-            sets["facts, " + which] = self.questions("facts")
-        if self.o.data:
-            self.load_locomo()
-            sets["LoCoMo"] = [q for q in self.questions("locomo") if q["category"] in REAL and q["evidence"]]
+        sets = self.real_sets()
         result, worse = {}, []
         for name, queries in sets.items():
             print(f"{name} ({len(queries)})")
@@ -503,7 +570,7 @@ def long_text(i, fact, size=200 * 1024):
 
 def main():
     ap = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    ap.add_argument("what", choices=["facts", "unique", "long", "locomo", "abstain", "fusion", "all"])
+    ap.add_argument("what", choices=["facts", "unique", "long", "locomo", "abstain", "fusion", "ablation", "links", "all"])
     ap.add_argument("--bin", default=os.path.join(ROOT, "build/release/cli/strongroom"), help="the binary (build/release/cli/strongroom)")
     ap.add_argument("--data", help="folder with LoCoMo's memories.jsonl and queries.jsonl; never copied here")
     ap.add_argument("--score-py", help="LoCoMo's scorer, run over the run file")
