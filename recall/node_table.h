@@ -18,6 +18,7 @@ struct Node {
   bool opened = false;
   bool visible = false;  // may be found, and may lend
   bool guaranteed = false, whole = false;
+  bool of_entity = false;  // linked with an entity that the query names
   RowAttributes attributes;
 };
 

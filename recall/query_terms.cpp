@@ -42,6 +42,7 @@ QueryTerms::QueryTerms(IndexView& view, Analyzer& analyzer, const SearchQuery& q
     SearchedTerm& searched = out_.terms.emplace_back();
     searched.term = term.text;
     ScoredTerm scored;
+    scored.text = term.text;
     scored.whole = term.whole;
     scored.tells_time = times.count(term.text) != 0;
     searched.live_rows = view_.postings(view_.term_id(term.text), scored.postings);
@@ -51,6 +52,14 @@ QueryTerms::QueryTerms(IndexView& view, Analyzer& analyzer, const SearchQuery& q
       continue;
     }
     add(std::move(scored), searched.live_rows, 1.0);
+  }
+}
+
+void QueryTerms::mark_entity(std::string_view name) {
+  for (const QueryTerm& of_name : analyzer_.query(name)) {
+    for (ScoredTerm& term : terms_) {
+      if (term.text == of_name.text) term.names_entity = true;
+    }
   }
 }
 

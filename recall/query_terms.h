@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <unordered_set>
 #include <vector>
 
@@ -16,10 +17,12 @@ namespace strongroom::recall {
 struct ScoredTerm {
   std::vector<IndexView::Posting> postings;
   std::array<float, 256> worth{};  // by code
+  std::string text;                // empty for what the typo rule put in another's place
   double attainable = 0;           // once in a text of average length
   bool rare = false;               // in at most two memories
   bool whole = false;
-  bool tells_time = false;  // part of a time that the query names
+  bool tells_time = false;    // part of a time that the query names
+  bool names_entity = false;  // part of an entity's name that links lead from
 
   float of(Row row) const;
 };
@@ -31,6 +34,8 @@ class QueryTerms {
   QueryTerms(IndexView& view, Analyzer& analyzer, const SearchQuery& query, SearchOutcome& out);
 
   const std::vector<ScoredTerm>& all() const { return terms_; }
+  /// Marks the terms of a name that the query has.
+  void mark_entity(std::string_view name);
   /// BM25 of a row.
   float score(Row row) const;
 

@@ -1,17 +1,13 @@
+// The arms that find rows: words, meaning, time. What is made of them is in rank.cpp.
 #include "recall/search.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <cmath>
-#include <limits>
-#include <unordered_map>
-#include <unordered_set>
 
-#include "recall/node_table.h"
-#include "recall/query_terms.h"
+#include "recall/rank.h"
 #include "recall/ranking.h"
-#include "recall/semantic.h"
+#include "recall/search_state.h"
+#include "recall/structure.h"
 
 namespace strongroom::recall {
 namespace {
@@ -22,25 +18,30 @@ std::int64_t ns_since(Clock::time_point start) {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count();
 }
 
-struct Scored {
-  float score;
-  Row row;
-};
 // "Worse" first: lower score, then the higher row.
 bool better(const Scored& a, const Scored& b) {
   return a.score != b.score ? a.score > b.score : a.row < b.row;
 }
 
-class Searcher {
+// The arms: which rows are candidates, and what each has of its own.
+class Arms {
  public:
-  Searcher(IndexView& view, Analyzer& analyzer, const SearchQuery& query)
-      : view_(view), analyzer_(analyzer), query_(query) {}
+  explicit Arms(SearchState& state)
+      : state_(state),
+        view_(state.view),
+        analyzer_(state.analyzer),
+        query_(state.query),
+        out_(state.out),
+        terms_(state.terms),
+        meaning_(state.meaning),
+        nodes_(state.nodes),
+        heap_(state.by_words),
+        candidates_(state.candidates) {}
 
-  SearchOutcome run() {
-    if (view_.live_rows() == 0 && view_.row_end() <= 1) return std::move(out_);
+  void run() {
     auto start = Clock::now();
     terms_.emplace(view_, analyzer_, query_, out_);
-    names_only_ = asks_for_names();
+    state_.names_only = asks_for_names();
     if (!trivial_filter()) view_.prefetch_attributes({});
     out_.lexical_ns = ns_since(start);
     start = Clock::now();
@@ -52,16 +53,15 @@ class Searcher {
     start = Clock::now();
     if (query_.temporal && !query_.times.empty()) find_in_time();
     out_.temporal_ns = ns_since(start);
-    start = Clock::now();
-    make_hits();
-    out_.structure_ns = ns_since(start);
-    return std::move(out_);
+    find_unit();
+    gather();
+    add_guaranteed();
   }
 
  private:
   // ---- what may be found
   bool visible(Row row) {
-    return passes(view_, query_.filter, row, view_.attributes(row), tag_decisions_);
+    return passes(view_, query_.filter, row, view_.attributes(row), state_.tag_decisions);
   }
 
   // Rows that match nothing but the default filter need no look at their attributes.
@@ -101,20 +101,16 @@ class Searcher {
     if (set == sets.end()) return;
     out_.compared = true;
     out_.behind = view_.row_end() - set->filled;
-    meaning_.emplace(view_, *set, *query_.vector->embedding);
+    meaning_.emplace(view_, *set, *query_.vector->embedding, query_.depth.exact_rows,
+                     query_.depth.rescored);
     near_ = meaning_->nearest(query_.candidates, [&](Row row) { return may_show(row); });
     out_.near = near_.size();
+    out_.compared_rows = meaning_->compared();
     if (!near_.empty()) out_.top_cosine = near_.front().cosine;
-    std::erase_if(near_, [&](const VectorHit& hit) { return evidence(hit.cosine) <= 0; });
+    std::erase_if(near_, [&](const VectorHit& hit) { return state_.evidence(hit.cosine) <= 0; });
     std::sort(near_.begin(), near_.end(),
               [](const VectorHit& a, const VectorHit& b) { return a.row < b.row; });
     for (const VectorHit& hit : near_) nodes_.add(hit.row).first.cosine = hit.cosine;
-  }
-
-  double evidence(double cosine) const {
-    const EvidenceCurve& curve = query_.vector->curve;
-    return std::clamp((cosine - double{curve.c0}) / (double{curve.c1} - double{curve.c0}), 0.0,
-                      1.0);
   }
 
   // ---- words: BM25 of every row that has one
@@ -190,67 +186,18 @@ class Searcher {
     out_.time_cut = first > 1;
     for (Row row = end - 1; row >= first && in_time_.size() < query_.candidates; --row) {
       if (!view_.live(row) && trivial_filter()) continue;
-      if (time_evidence(row, view_.attributes(row).dated) > 0 && may_show(row)) {
+      if (state_.time_evidence(row, view_.attributes(row).dated) > 0 && may_show(row)) {
         in_time_.push_back(row);
       }
     }
     out_.in_time = in_time_.size();
   }
 
-  double time_evidence(Row row, bool dated) {
-    const RowTimes times = view_.times(row);
-    double best = 0;
-    for (const TimeExpression& asked : query_.times) {
-      const double strength = asked.certainty == Certainty::vague ? ranking::kVagueTime : 1.0;
-      if (dated && times.occurred_start < asked.until && times.occurred_end >= asked.start) {
-        best = std::max(best, strength);
-      } else if (times.mentioned >= asked.start && times.mentioned < asked.until) {
-        best = std::max(best, strength * (dated ? ranking::kMentionedTime : 1.0));
-      }
-    }
-    return best;
-  }
-
   // ---- candidates
-  // What full evidence by meaning or time is measured against: the best lexical score, or what a
-  // row with all the words could have where few are known.
   void find_unit() {
     const double best = heap_.empty() ? 0 : heap_.front().score;
-    unit_ = std::max(best, ranking::kLeastUnit * out_.attainable);
-    if (unit_ <= 0) unit_ = 1;  // nothing but meaning and time to go by
-  }
-
-  // By words, meaning and time together; what surroundings lend comes on top.
-  double own(const Node& n) const {
-    double score = query_.lexical ? n.lexical : 0;
-    const bool said = n.attributes.speaker != 0;
-    const double weight = names_only_ ? ranking::kMeaningOfNames
-                          : said      ? ranking::kMeaningOfSpeech
-                                      : ranking::kMeaningOfText;
-    // What holds a rare identifier of the query is meant, whatever its other words.
-    if (meaning_) score += unit_ * weight * (n.whole ? 1.0 : evidence(n.cosine));
-    return score + unit_ * ranking::kTemporal * n.temporal;
-  }
-
-  void open(Node& n) {
-    n.opened = true;
-    n.attributes = view_.attributes(n.row);
-    n.visible = passes(view_, query_.filter, n.row, n.attributes, tag_decisions_);
-    if (!n.visible) return;
-    if (query_.temporal && !query_.times.empty()) {
-      n.temporal = static_cast<float>(time_evidence(n.row, n.attributes.dated));
-    }
-  }
-
-  // A row that comes in from beside; remembered.
-  Node& node(Row row) {
-    const auto [n, is_new] = nodes_.add(row);
-    if (is_new) {
-      n.lexical = terms_->score(row);
-      if (meaning_) n.cosine = meaning_->cosine(row);
-    }
-    if (!n.opened) open(n);
-    return n;
+    state_.unit = std::max(best, ranking::kLeastUnit * out_.attainable);
+    if (state_.unit <= 0) state_.unit = 1;  // nothing but meaning and time to go by
   }
 
   void gather() {
@@ -273,23 +220,9 @@ class Searcher {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       Node& n = *nodes_.find(rows[i]);
       if (meaning_ && i >= near_.size()) n.cosine = meaning_->cosine(n.row);
-      open(n);
+      state_.open(n);
       if (n.visible) candidates_.push_back(&n);
     }
-  }
-
-  // ---- structure
-  void make_hits() {
-    find_unit();
-    gather();
-    add_guaranteed();
-    if (query_.structure) {
-      add_neighbours();
-      find_sessions();
-      find_speakers();
-    }
-    find_best();
-    rank();
   }
 
   void add_guaranteed() {
@@ -297,7 +230,7 @@ class Searcher {
       if (!term.rare) continue;
       for (const IndexView::Posting& posting : term.postings) {
         const bool known = nodes_.find(posting.row) != nullptr;
-        Node& n = node(posting.row);
+        Node& n = state_.node(posting.row);
         if (!n.visible) continue;
         if (!known) candidates_.push_back(&n);
         n.guaranteed = true;
@@ -306,291 +239,31 @@ class Searcher {
     }
   }
 
-  // Rows beside one that has words of the query.
-  void add_neighbours() {
-    const std::size_t seeds = candidates_.size();
-    for (std::size_t i = 0; i < seeds; ++i) {
-      const Node& seed = *candidates_[i];
-      if (seed.lexical <= 0) continue;
-      for (const Row next : {seed.attributes.previous, seed.attributes.next}) {
-        if (next == 0 || nodes_.find(next) != nullptr) continue;
-        Node& n = node(next);
-        if (n.visible) candidates_.push_back(&n);
-      }
-    }
-  }
-
-  void find_sessions() {
-    std::unordered_map<std::uint32_t, std::array<float, 3>> best;
-    for (const Scored& scored : heap_) {
-      const std::uint32_t document = nodes_.find(scored.row)->attributes.document;
-      if (document == 0) continue;
-      auto& three = best.try_emplace(document, std::array<float, 3>{}).first->second;
-      // The heap is sorted, so the first three are the best.
-      for (float& score : three) {
-        if (score != 0) continue;
-        score = scored.score;
-        break;
-      }
-    }
-    for (const auto& [document, three] : best) {
-      sessions_[document] = (double{three[0]} + double{three[1]} + double{three[2]}) / 3;
-    }
-  }
-
-  // The one speaker whose whole name the query has; two named speakers cancel out. Only who speaks
-  // in what was found counts: others are forgotten, or not for this caller to know.
-  void find_speakers() {
-    std::vector<Speaker> speakers;
-    for (const Node& n : nodes_.all()) {
-      if (n.visible && n.attributes.speaker != 0) speakers.push_back(n.attributes.speaker);
-    }
-    if (speakers.empty()) return;
-    std::sort(speakers.begin(), speakers.end());
-    speakers.erase(std::unique(speakers.begin(), speakers.end()), speakers.end());
-    std::unordered_set<std::string> words;
-    for (const QueryTerm& term : analyzer_.query(query_.text)) words.insert(term.text);
-    for (const Speaker i : speakers) {
-      const std::vector<QueryTerm> name = analyzer_.query(view_.speaker(i));
-      const bool named = !name.empty() &&
-                         std::all_of(name.begin(), name.end(),
-                                     [&](const QueryTerm& t) { return words.count(t.text) != 0; });
-      if (named) out_.speakers_named.push_back(view_.speaker(i));
-      if (named) speaker_ = i;
-    }
-    if (out_.speakers_named.size() != 1) speaker_ = 0;
-  }
-
-  void find_best() {
-    for (const Node* const n : candidates_) best_own_ = std::max(best_own_, own(*n));
-  }
-
-  double lent_by(Row row) {
-    if (row == 0) return 0;
-    const Node& n = node(row);
-    return n.visible ? double{n.lexical} : 0;
-  }
-
-  // Words are lent, meaning is not: that costs more than it brings (docs/performance.md).
-  double lent_to(const Node& n) {
-    const RowAttributes& a = n.attributes;
-    const ranking::Lending& lending = a.speaker != 0 ? ranking::kConversation : ranking::kText;
-    double lent = lending.previous * lent_by(a.previous) + lending.next * lent_by(a.next);
-    const auto session = sessions_.find(a.document);
-    if (session != sessions_.end()) lent += lending.session * session->second;
-    // Lifts what matched; who spoke alone is no evidence.
-    if (speaker_ != 0 && a.speaker == speaker_ && own(n) + lent > 0) {
-      lent += ranking::kSpeaker * best_own_;
-    }
-    return lent;
-  }
-
-  // ---- ranks and scores
-  struct Candidate {
-    double final, score, lent;
-    vault::RecordId record;
-    const Node* node;
-    bool guaranteed, whole;
-  };
-
-  // A memory scores as its best passage; what one passage guarantees holds for it.
-  void rank() {
-    std::vector<Candidate> ranked;
-    std::unordered_map<vault::RecordId, std::size_t> by_record(candidates_.size());
-    ranked.reserve(candidates_.size());
-    for (const Node* const n : candidates_) {
-      const double lent = query_.structure ? lent_to(*n) : 0;
-      const double score = own(*n) + lent;
-      if (score <= 0) continue;
-      const Candidate fresh{score * prior_of(n->attributes).product(),
-                            score,
-                            lent,
-                            n->attributes.record,
-                            n,
-                            n->guaranteed,
-                            n->whole};
-      const auto [at, is_new] = by_record.try_emplace(fresh.record, ranked.size());
-      if (is_new) {
-        ranked.push_back(fresh);
-        continue;
-      }
-      Candidate& old = ranked[at->second];
-      const bool sure = old.guaranteed || fresh.guaranteed, whole = old.whole || fresh.whole;
-      if (fresh.final > old.final || (fresh.final == old.final && n->row < old.node->row)) {
-        old = fresh;
-      }
-      old.guaranteed = sure;
-      old.whole = whole;
-    }
-    std::sort(ranked.begin(), ranked.end(), [](const Candidate& a, const Candidate& b) {
-      return a.final != b.final ? a.final > b.final : a.record < b.record;
-    });
-    if (!ranked.empty()) scale(ranked);
-  }
-
-  static double score_of(double evidence) { return 1 - std::exp(-ranking::kSlope * evidence); }
-
-  // From rank to absolute evidence: the best hit gets what the query's coverage is worth, the
-  // others their share of it.
-  void scale(const std::vector<Candidate>& ranked) {
-    double top = 0;
-    for (const Candidate& candidate : ranked) top = std::max(top, candidate.score);
-    const double sure = confidence(ranked);
-    const double factor =
-        (meaning_ ? ranking::kMostSure * sure * std::sqrt(sure) : score_of(sure)) / top;
-    for (std::size_t i = 0; i < ranked.size(); ++i) {
-      if (i >= query_.candidates && !ranked[i].guaranteed) continue;
-      out_.hits.push_back(hit_of(ranked[i], factor));
-    }
-    // A whole identifier that is rare has a floor, which may change the order.
-    const auto by_rank = [](const Hit& a, const Hit& b) {
-      return a.final != b.final ? a.final > b.final : a.record < b.record;
-    };
-    if (!std::is_sorted(out_.hits.begin(), out_.hits.end(), by_rank)) {
-      std::sort(out_.hits.begin(), out_.hits.end(), by_rank);
-    }
-    promote();
-  }
-
-  Hit hit_of(const Candidate& candidate, double factor) {
-    const Node& n = *candidate.node;
-    const double attainable = out_.attainable > 0 ? out_.attainable : unit_;
-    Hit hit;
-    hit.row = n.row;
-    hit.record = candidate.record;
-    hit.attributes = n.attributes;
-    // Without the lexical arm a memory is found by what its surroundings lend it alone.
-    hit.bm25 = query_.lexical ? n.lexical : 0;
-    hit.cosine = n.cosine;
-    hit.semantic = meaning_ ? evidence(n.cosine) : 0;
-    hit.temporal = n.temporal;
-    hit.keyword = score_of(std::min(hit.bm25 / attainable, 1.0));
-    hit.graph = score_of(std::min(candidate.lent / attainable, 1.0));
-    hit.guaranteed = candidate.guaranteed;
-    hit.whole = candidate.whole;
-    hit.prior = prior_of(n.attributes);
-    hit.similarity = candidate.score * factor;
-    if (hit.whole) hit.similarity = std::max(hit.similarity, ranking::kRareEvidence);
-    hit.final = hit.similarity * hit.prior.product();
-    return hit;
-  }
-
-  // How sure it is that the bank knows an answer.
-  double confidence(const std::vector<Candidate>& ranked) {
-    const std::size_t looked = std::min(ranked.size(), ranking::kCoverageRows);
-    double sure = 0;
-    for (std::size_t i = 0; i < looked; ++i) sure = std::max(sure, coverage(*ranked[i].node));
-    out_.coverage = sure;
-    const auto add = [&](double share) { sure += share * (1 - sure); };
-    if (meaning_ && !names_only_) {
-      const double near = (evidence(out_.top_cosine) - ranking::kNearLow) /
-                          (ranking::kNearHigh - ranking::kNearLow);
-      add(ranking::kMeaningConfidence * std::clamp(near, 0.0, 1.0));
-    }
-    if (!out_.speakers_named.empty()) add(ranking::kNamedSpeaker);
-    return sure;
-  }
-
-  // The share of the query's weight that a row and its neighbours hold between them. Words for a
-  // time are held by what lies in it.
-  double coverage(const Node& n) {
-    double covered = 0, all = 0;
-    for (const ScoredTerm& term : terms_->all()) {
-      double most = term.of(n.row);
-      if (query_.structure) {
-        for (const Row row : {n.attributes.previous, n.attributes.next}) {
-          if (row != 0 && node(row).visible) most = std::max<double>(most, term.of(row));
-        }
-      }
-      if (term.tells_time) most = std::max(most, term.attainable * n.temporal);
-      covered += std::min(most, term.attainable);
-      all += term.attainable;
-    }
-    if (all > 0) return covered / all;
-    return n.temporal;  // the query is nothing but a time
-  }
-
-  Prior prior_of(const RowAttributes& a) const {
-    const double hours = static_cast<double>(query_.query_time) / 3'600'000.0 - a.created_hours;
-    const double days = std::max(0.0, hours / 24);
-    const double importance = a.importance / 255.0;
-    const double rate = a.importance == 255                       ? 0
-                        : a.type == vault::MemoryType::experience ? ranking::kDecayExperience
-                                                                  : ranking::kDecayWorld;
-    Prior prior;
-    prior.weight = 1 + ranking::kWeightSpan * (importance * std::exp(-rate * days) - 0.5);
-    prior.recency = 1 + ranking::kRecencySpan * (std::exp(-days / ranking::kRecencyDays) - 0.5);
-    prior.scope = query_.scope_prior;
-    if (query_.prefer_observations && a.type == vault::MemoryType::observation) {
-      prior.type = ranking::kObservationPrior;
-    }
-    return prior;
-  }
-
-  // Memories with a rare term of the query are among the first five, those that hold a rare
-  // identifier whole before the others.
-  void promote() {
-    promote_where([](const Hit& hit) { return hit.whole; });
-    promote_where([](const Hit& hit) { return hit.guaranteed; });
-  }
-
-  // One that ranks below the first places takes the last of them, and the last of the others there
-  // leaves; those between keep their order and get at least the score of who left, so that scores
-  // go on descending.
-  template <class Sure>
-  void promote_where(const Sure& sure) {
-    constexpr std::size_t kPlaces = ranking::kGuaranteedPlaces;
-    std::vector<Hit>& hits = out_.hits;
-    for (std::size_t i = kPlaces; i < hits.size(); ++i) {
-      if (!sure(hits[i])) continue;
-      std::size_t behind = kPlaces;
-      while (behind > 0 && sure(hits[behind - 1])) --behind;
-      if (behind == 0) return;
-      const std::size_t place = behind - 1;
-      const Hit lifted = hits[i], leaving = hits[place];
-      const auto at = [&](std::size_t n) { return hits.begin() + static_cast<std::ptrdiff_t>(n); };
-      hits.erase(at(i));
-      hits.erase(at(place));
-      hits.insert(at(kPlaces - 1), lifted);
-      hits.insert(at(kPlaces), leaving);
-      for (std::size_t k = place; k < kPlaces; ++k) {
-        hits[k].final = std::max(hits[k].final, leaving.final);
-      }
-    }
-  }
-
+  SearchState& state_;
   IndexView& view_;
   Analyzer& analyzer_;
   const SearchQuery& query_;
-  SearchOutcome out_;
-  std::optional<QueryTerms> terms_;
-  std::optional<SemanticArm> meaning_;  // none: no vectors to compare with
-  std::vector<VectorHit> near_;         // ascending by row
-  std::vector<Scored> heap_;            // the worst in front while it fills, best first afterwards
+  SearchOutcome& out_;
+  std::optional<QueryTerms>& terms_;
+  std::optional<SemanticArm>& meaning_;
+  NodeTable& nodes_;
+  std::vector<Scored>& heap_;  // the worst in front while it fills, best first afterwards
+  std::vector<Node*>& candidates_;
+  std::vector<VectorHit> near_;  // ascending by row
   std::vector<Row> in_time_;
-  std::vector<std::uint8_t> tag_decisions_;
-  NodeTable nodes_;
-  std::vector<Node*> candidates_;
-  double unit_ = 1, best_own_ = 0;
-  bool names_only_ = false;
-  std::unordered_map<std::uint32_t, double> sessions_;
-  Speaker speaker_ = 0;
 };
-
-double bounded(double value) {
-  return std::clamp(value, ranking::kPriorLow, ranking::kPriorHigh);
-}
 
 }  // namespace
 
-double Prior::product() const {
-  return std::clamp(
-      bounded(weight) * bounded(recency) * bounded(scope) * bounded(access) * bounded(type),
-      ranking::kProductLow, ranking::kProductHigh);
-}
-
 SearchOutcome search(IndexView& view, Analyzer& analyzer, const SearchQuery& query) {
-  return Searcher(view, analyzer, query).run();
+  SearchState state(view, analyzer, query);
+  if (view.live_rows() == 0 && view.row_end() <= 1) return std::move(state.out);
+  Arms(state).run();
+  const auto start = Clock::now();
+  Structure structure(state);
+  Ranker(state, structure).run();
+  state.out.structure_ns = ns_since(start);
+  return std::move(state.out);
 }
 
 }  // namespace strongroom::recall

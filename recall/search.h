@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "recall/index.h"
+#include "recall/ranking.h"
 #include "recall/temporal.h"
 
 namespace strongroom::recall {
@@ -46,10 +47,52 @@ struct QueryVector {
   EvidenceCurve curve{};
 };
 
+/// Parts of the ranking that a search can leave out, to see what each brings.
+enum class Part : std::uint8_t {
+  previous,  // what the row before lends
+  next,      // and the row behind
+  further,   // and those two and three steps away
+  session,   // and the best of its document
+  speaker,   // being said by who is named
+  priors,    // importance, age, bank, type
+  links,     // explicit links
+  again,     // the second look of a deep search
+  copies,    // near-copies moving behind
+  nearness,  // the nearest vector's share in the confidence
+  margin,    // how far the best stands out
+};
+/// nullopt: there is no such part.
+std::optional<Part> part_named(std::string_view name) noexcept;
+constexpr std::uint32_t bit(Part part) {
+  return std::uint32_t{1} << static_cast<unsigned>(part);
+}
+
+/// Memories that explicit links lead to.
+struct LinkedMemories {
+  struct One {
+    Row row = 0;        // the first passage
+    double weight = 0;  // the share that is passed on, 0 to 1
+  };
+  std::vector<One> memories;
+  std::vector<std::string> entities;  // that the query names and links lead from
+  std::uint64_t read = 0;             // records opened
+  bool cut = false;                   // there were more links than were read
+};
+
+/// Who knows the links of this bank. Both read at most `most` records, and answer with links that
+/// hold at the time of the search; whether their memories may be found is decided by the search.
+struct LinkSource {
+  /// Of the memory whose revision this record is.
+  std::function<LinkedMemories(vault::RecordId record, std::size_t most)> of_memory;
+  /// Of entities that the query names.
+  std::function<LinkedMemories(std::string_view query, std::size_t most)> of_query;
+};
+
 struct SearchQuery {
   std::string_view text;
   SearchFilter filter;
-  std::size_t candidates = 300;  // rows an arm hands on
+  ranking::Depth depth = ranking::kMid;
+  std::size_t candidates = depth.candidates;  // rows an arm hands on
   bool lexical = true, structure = true;
   std::optional<QueryVector> vector;  // none: the semantic arm does not run
   bool temporal = true;
@@ -61,6 +104,8 @@ struct SearchQuery {
   /// which keeps forms of forgotten memories while another has a word of the same stem.
   std::function<void(vault::RecordId, SecretBytes& out)> text_of;
   bool prefer_observations = false;
+  const LinkSource* links = nullptr;  // none: the bank has no links. A part of `structure`.
+  std::uint32_t without = 0;          // bits of Part
 };
 
 /// Each lies in [.8, 1.25], their product in [.7, 1.4].
@@ -106,8 +151,12 @@ struct SearchOutcome {
   bool compared = false;                // the bank has vectors of the query's model
   std::uint64_t behind = 0;             // rows that have not been through that model yet
   double top_cosine = 0, coverage = 0;  // what the confidence was made of
+  std::uint64_t compared_rows = 0;      // vectors that were compared in full
   std::uint64_t in_time = 0;            // rows that the temporal arm handed on
   bool time_cut = false;                // older rows were not looked at for their time
+  std::uint64_t linked = 0;             // memories that links lead to and that may be found
+  std::uint64_t links_read = 0;         // records opened for them
+  bool links_cut = false;               // there were more links than are followed
   std::int64_t lexical_ns = 0, semantic_ns = 0, temporal_ns = 0, structure_ns = 0;
 };
 

@@ -88,7 +88,9 @@ void SemanticArm::compare_all(std::size_t count, const std::function<bool(Row)>&
   std::array<std::int32_t, kBlockBytes / kDimensionStep> products{};
   const std::size_t stride = vector_bytes(set_.dimensions);
   std::vector<VectorHit> near;
+  compared_ = 0;
   view_.scan_vectors(set_, [&](Row first, const char* cells, std::size_t n) {
+    compared_ += n;
     dots(query_.values().data(), reinterpret_cast<const std::int8_t*>(cells), stride,
          set_.dimensions, n, products.data());
     near.clear();
@@ -107,7 +109,7 @@ void SemanticArm::compare_all(std::size_t count, const std::function<bool(Row)>&
 
 void SemanticArm::compare_codes(std::size_t count, const std::function<bool(Row)>& may_show) {
   const std::vector<std::uint64_t> planes = planes_of(query_.values());
-  const std::size_t rescored = std::max(count, ranking::kRescored);
+  const std::size_t rescored = std::max(count, rescored_);
   std::vector<CodeHit> coarse;
   std::int32_t least = std::numeric_limits<std::int32_t>::min();
   std::array<std::int32_t, kBlockBytes> scores{};
@@ -140,6 +142,7 @@ void SemanticArm::compare_codes(std::size_t count, const std::function<bool(Row)
   for (const CodeHit& hit : coarse) rows.push_back(hit.row);
   std::sort(rows.begin(), rows.end());
   view_.prefetch_vectors(set_, rows);
+  compared_ = rows.size();
   for (const Row row : rows) {
     const VectorHit hit{row, cosine(row)};
     if (hit.cosine > least_) offer(hit, count);

@@ -23,10 +23,15 @@ struct VectorHit {
 
 class SemanticArm {
  public:
-  /// `query` is of the set's model and not empty; it lives as long. `exact_rows` is for tests.
+  /// `query` is of the set's model and not empty; it lives as long. Beyond `exact_rows` codes
+  /// choose `rescored` rows.
   SemanticArm(IndexView& view, VectorSet set, const Embedding& query,
-              Row exact_rows = ranking::kExactRows)
-      : view_(view), set_(std::move(set)), query_(query), exact_rows_(exact_rows) {}
+              Row exact_rows = ranking::kExactRows, std::size_t rescored = ranking::kRescored)
+      : view_(view),
+        set_(std::move(set)),
+        query_(query),
+        exact_rows_(exact_rows),
+        rescored_(rescored) {}
 
   /// At most `count` rows that `may_show` lets pass, nearest first, ties to the lower row; those
   /// whose cosine is not above 0 are left out.
@@ -36,6 +41,9 @@ class SemanticArm {
   /// cosine() of these rows is about to be asked for.
   void prefetch(const std::vector<Row>& rows);
   bool exact() const;
+  const VectorSet& set() const { return set_; }
+  /// Vectors that the latest nearest() compared in full.
+  std::uint64_t compared() const { return compared_; }
 
  private:
   float cosine_of(const char* cell, std::int32_t dot) const;
@@ -47,6 +55,8 @@ class SemanticArm {
   VectorSet set_;
   const Embedding& query_;
   Row exact_rows_;
+  std::size_t rescored_;
+  std::uint64_t compared_ = 0;
   std::vector<VectorHit> best_;  // unordered; up to four times as many as wanted
   float least_ = 0;              // what a row needs to be among the best so far
 };

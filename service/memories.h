@@ -123,6 +123,8 @@ struct SearchRequest {
   bool trace = false;
   /// Arms to run: "keyword", "graph". Empty = all there are.
   std::vector<std::string> arms;
+  /// Parts of the ranking to leave out (recall::part_named), to see what each brings.
+  std::vector<std::string> without;
 };
 
 struct FoundPrior {

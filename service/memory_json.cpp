@@ -347,7 +347,7 @@ ReflectRequest parse_reflect(const Json& object) {
 
 SearchOptions parse_search(const Json& object, const std::string& field, bool batch) {
   Names accepted = {"type_filter",         "token_budget", "bank",   "tag_groups", "min_scores",
-                    "prefer_observations", "trace",        "detail", "arms"};
+                    "prefer_observations", "trace",        "detail", "arms",       "without"};
   if (batch) accepted.emplace_back("qid");
   const JsonMembers members(
       object,
@@ -371,6 +371,7 @@ SearchOptions parse_search(const Json& object, const std::string& field, bool ba
   read_times(members, request);
   read_include(members, request);
   read_arms(members, request);
+  request.without = members.strings("without", 16, kMaxNameBytes).value_or(request.without);
   request.prefer_observations = members.boolean("prefer_observations").value_or(false);
   request.trace = members.boolean("trace").value_or(false);
   if (const auto detail = members.choice("detail", {"compact", "full"}))

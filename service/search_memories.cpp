@@ -16,6 +16,7 @@
 #include "recall/splitter.h"
 #include "recall/tokens.h"
 #include "service/fill_vectors.h"
+#include "service/link_source.h"
 #include "service/memory_words.h"
 #include "service/rerank.h"
 #include "service/search_answer.h"
@@ -73,6 +74,11 @@ void check_search(const SearchRequest& request) {
       throw Error::invalid("arms", "knows keyword, semantic, temporal and graph");
     }
   }
+  for (const std::string& part : request.without) {
+    if (!recall::part_named(part)) {
+      throw Error::invalid("without", "names no part of the ranking: " + json_quoted(part));
+    }
+  }
 }
 
 namespace {
@@ -89,9 +95,17 @@ bool group_passes(const TagGroup& group, const std::vector<std::string>& tags) {
   return false;
 }
 
+recall::ranking::Depth depth(const SearchRequest& request) {
+  switch (request.budget) {
+    case Budget::low: return recall::ranking::kLow;
+    case Budget::mid: return recall::ranking::kMid;
+    case Budget::high: return recall::ranking::kHigh;
+  }
+  return recall::ranking::kMid;
+}
+
 std::size_t candidates(const SearchRequest& request) {
-  static constexpr std::size_t kDepth[] = {100, 300, 1000};
-  return std::max(kDepth[static_cast<std::size_t>(request.budget)], request.limit);
+  return std::max(depth(request).candidates, request.limit);
 }
 
 // All that a memory is found by: the same parts as in MemoryChanges::findable_text().
@@ -212,6 +226,7 @@ class Search {
     recall::SearchQuery query;
     query.text = request_.query;
     query.filter = filter(name, asked);
+    query.depth = depth(request_);
     query.candidates = candidates(request_);
     query.lexical = arm_runs("keyword");
     query.structure = arm_runs("graph");
@@ -221,9 +236,14 @@ class Search {
     query.times = recall::query_times(request_.query, query.query_time).spans;
     query.scope_prior = banks.read.size() > 1 && i == 0 ? kProjectPrior : 1.0;
     query.prefer_observations = request_.prefer_observations;
+    for (const std::string& part : request_.without) {
+      query.without |= recall::bit(recall::part_named(part).value());
+    }
     query.text_of = [&](vault::RecordId record, SecretBytes& out) {
       append_findable(vault::open_memory(searched.read, record, plain_), out);
     };
+    LinkReader links(searched.read, request_.as_of, state_.last_call);
+    if (query.structure) query.links = links.source();
     searched.outcome = recall::search(searched.view, state_.analyzer, query);
     if (searched.narrowed && (request_.as_of || request_.include_invalid)) hide_older(searched);
     for (const recall::Hit& hit : searched.outcome.hits) {
@@ -349,24 +369,8 @@ class Search {
   }
 
   void report_arms() {
-    std::uint64_t matched = 0;
-    bool cut = false;
-    for (const auto& searched : searched_) {
-      matched += searched->outcome.matched;
-      cut = cut || searched->outcome.cut;
-    }
-    for (const char* const name : {"keyword", "graph"}) {
-      ArmReport arm;
-      arm.name = name;
-      arm.state = arm_runs(name) ? "ran" : "off";
-      arm.candidates = arm_runs(name) ? matched : 0;
-      arm.cut = arm_runs(name) && cut;
-      if (arm.cut) {
-        arm.reason = "More memories matched than budget looks at (" +
-                     std::to_string(candidates(request_)) + ").";
-      }
-      result_.arms.push_back(std::move(arm));
-    }
+    report_words();
+    report_graph();
     report_semantic();
     report_temporal();
     report_reranker();
@@ -376,6 +380,46 @@ class Search {
     if (!searched_.empty() && !words) {
       result_.notes.push_back(
           "Nothing to look for: the query has only common words, or nothing is stored here.");
+    }
+  }
+
+  void report_words() {
+    ArmReport arm;
+    arm.name = "keyword";
+    arm.state = arm_runs("keyword") ? "ran" : "off";
+    if (arm_runs("keyword")) count_matched(arm);
+    result_.arms.push_back(std::move(arm));
+  }
+
+  void report_graph() {
+    ArmReport arm;
+    arm.name = "graph";
+    arm.state = arm_runs("graph") ? "ran" : "off";
+    if (arm_runs("graph")) {
+      count_matched(arm);
+      bool links_cut = false;
+      for (const auto& searched : searched_) {
+        arm.candidates += searched->outcome.linked;
+        links_cut = links_cut || searched->outcome.links_cut;
+      }
+      if (links_cut) {
+        arm.reason += std::string(arm.reason.empty() ? "" : " ") +
+                      "There are more links than are followed; of a memory its newest " +
+                      std::to_string(recall::ranking::kLinksAnEnd) + " are.";
+      }
+      arm.cut = arm.cut || links_cut;
+    }
+    result_.arms.push_back(std::move(arm));
+  }
+
+  void count_matched(ArmReport& arm) const {
+    for (const auto& searched : searched_) {
+      arm.candidates += searched->outcome.matched;
+      arm.cut = arm.cut || searched->outcome.cut;
+    }
+    if (arm.cut) {
+      arm.reason = "More memories matched than budget looks at (" +
+                   std::to_string(candidates(request_)) + ").";
     }
   }
 

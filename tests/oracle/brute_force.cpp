@@ -144,8 +144,11 @@ class Ranking {
     for (const std::uint32_t r : candidates_) best_own_ = std::max(best_own_, own(r));
     make_hits();
     sort_hits();
+    if (query_.depth.look_again) look_again();
+    set_copies_apart();
     scale();
-    sort_hits();
+    std::stable_sort(hits_.begin(), hits_.end(),
+                     [](const Hit& a, const Hit& b) { return a.final > b.final; });
     promote(&Hit::whole);
     promote(&Hit::guaranteed);
     return hits_;
@@ -412,11 +415,20 @@ class Ranking {
 
   double lent_by(std::uint32_t r) const { return r != 0 && seen_[r] ? double{lexical_[r]} : 0; }
 
+  std::uint32_t previous_of(std::uint32_t r) const { return r == 0 ? 0 : row(r).previous; }
+  std::uint32_t next_of(std::uint32_t r) const { return r == 0 ? 0 : row(r).next; }
+
   double lent_to(std::uint32_t r) const {
     if (!query_.structure) return 0;
     const Row& at = row(r);
     const ranking::Lending& lending = at.speaker.empty() ? ranking::kText : ranking::kConversation;
     double lent = lending.previous * lent_by(at.previous) + lending.next * lent_by(at.next);
+    if (lending.second > 0) {
+      const std::uint32_t before2 = previous_of(at.previous), behind2 = next_of(at.next);
+      const std::uint32_t before3 = previous_of(before2), behind3 = next_of(behind2);
+      lent += lending.second * (lent_by(before2) + lent_by(behind2)) +
+              lending.third * (lent_by(before3) + lent_by(behind3));
+    }
     const auto session = sessions_.find(at.document);
     if (session != sessions_.end()) lent += lending.session * session->second;
     if (!speaker_.empty() && at.speaker == speaker_ && own(r) + lent > 0) {
@@ -499,8 +511,114 @@ class Ranking {
     return attainable_ > 0 ? covered / attainable_ : temporal_[r];
   }
 
+  double between(std::size_t a, std::size_t b) const {
+    const Row &one = row(hits_[a].row), &other = row(hits_[b].row);
+    std::int32_t dot = 0;
+    for (std::size_t d = 0; d < std::min(one.vector.size(), other.vector.size()); ++d) {
+      dot += one.vector[d] * other.vector[d];
+    }
+    return double{static_cast<float>(dot) * one.scale * other.scale};
+  }
+  static double share(double value, double low, double high) {
+    return std::min(std::max((value - low) / (high - low), 0.0), 1.0);
+  }
+
+  // Turns behind the tenth place gain by being like one of the best three, those behind the
+  // twentieth by standing beside what is near the query; up to the score of the place before.
+  void look_again() {
+    if (!meaning_ || names_only_) return;
+    move_up(ranking::kSettledPlaces, [&](std::size_t i) {
+      double near = 0;
+      for (std::size_t j = 0; j < ranking::kLookedLike; ++j) {
+        near = std::max(near, hits_[j].final / hits_[0].final *
+                                  share(between(i, j), ranking::kLikeLow, ranking::kLikeHigh));
+      }
+      return ranking::kLookAgain * unit_ * near;
+    });
+    move_up(ranking::kSettledMeaning, [&](std::size_t i) {
+      double near = 0;
+      for (const std::uint32_t r : {row(hits_[i].row).previous, row(hits_[i].row).next}) {
+        if (r != 0 && seen_[r]) near += evidence(cosine_[r]);
+      }
+      return ranking::kLentMeaning * unit_ * near;
+    });
+  }
+
+  template <class Gain>
+  void move_up(std::size_t settled, const Gain& gain) {
+    if (hits_.size() <= settled) return;
+    std::vector<Hit> behind;
+    for (std::size_t i = settled; i < hits_.size(); ++i) {
+      Hit hit = hits_[i];
+      if (!row(hit.row).speaker.empty()) {
+        const double priors = hit.final / hit.similarity;
+        hit.similarity += gain(i);
+        hit.final = hit.similarity * priors;
+      }
+      behind.push_back(hit);
+    }
+    const std::vector<Hit> front(hits_.begin(),
+                                 hits_.begin() + static_cast<std::ptrdiff_t>(settled));
+    hits_ = behind;
+    sort_hits();
+    for (Hit& hit : hits_) {
+      if (hit.final <= front.back().final) continue;
+      hit.similarity *= front.back().final / hit.final;
+      hit.final = front.back().final;
+    }
+    hits_.insert(hits_.begin(), front.begin(), front.end());
+  }
+
+  // Of the first fifty the one that is worth most goes next, less the more it copies what is there.
+  void set_copies_apart() {
+    if (!meaning_ || hits_.size() < 2) return;
+    std::vector<std::size_t> left, order;
+    for (std::size_t i = 0; i < std::min(ranking::kComparedPlaces, hits_.size()); ++i) {
+      left.push_back(i);
+    }
+    while (!left.empty()) {
+      std::size_t best = 0;
+      double most = -1;
+      for (std::size_t k = 0; k < left.size(); ++k) {
+        double copied = 0;
+        for (const std::size_t above : order) {
+          copied = std::max(copied, share(between(left[k], above), ranking::kCopyLow, 1.0));
+        }
+        const double worth = hits_[left[k]].final * (1 - ranking::kCopyCosts * copied);
+        if (worth > most) best = k;
+        most = std::max(most, worth);
+      }
+      order.push_back(left[best]);
+      left.erase(left.begin() + static_cast<std::ptrdiff_t>(best));
+    }
+    std::vector<Hit> all;
+    for (const std::size_t i : order) all.push_back(hits_[i]);
+    for (std::size_t i = order.size(); i < hits_.size(); ++i) all.push_back(hits_[i]);
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      if (all[i].final <= all[i - 1].final) continue;
+      all[i].similarity *= all[i - 1].final / all[i].final;
+      all[i].final = all[i - 1].final;
+    }
+    hits_ = std::move(all);
+  }
+
+  // What is more than an answerless question gets is spread by how far the first stands out.
+  double spread(double score, double margin) const {
+    if (!meaning_ || score <= ranking::kSureFrom) return score;
+    const double span = ranking::kMostSure - ranking::kSureFrom;
+    double u = (score - ranking::kSureFrom) / span;
+    if (u < 1) u = u * u;
+    const double full = std::min(margin / ranking::kFullMargin, 1.0);
+    return ranking::kSureFrom + span * u * (ranking::kUnmatched + (1 - ranking::kUnmatched) * full);
+  }
+
   void scale() {
     if (hits_.empty()) return;
+    double behind = 0;
+    for (std::size_t i = 1; i < std::min(ranking::kMarginPlaces + 1, hits_.size()); ++i) {
+      behind += hits_[i].final / hits_[0].final;
+    }
+    const double margin = 1 - behind / static_cast<double>(ranking::kMarginPlaces);
     double confidence = 0, top = 0;
     for (std::size_t i = 0; i < hits_.size(); ++i) {
       if (i < ranking::kCoverageRows) confidence = std::max(confidence, coverage(hits_[i].row));
@@ -523,8 +641,10 @@ class Ranking {
     }
     hits_ = std::move(kept);
     for (Hit& hit : hits_) {
-      hit.similarity *= unit;
-      if (hit.whole) hit.similarity = std::max(hit.similarity, ranking::kRareEvidence);
+      hit.final = spread(hit.final * unit, margin);
+      hit.similarity = hit.final / hit.prior.product();
+      if (!hit.whole || hit.similarity >= ranking::kRareEvidence) continue;
+      hit.similarity = ranking::kRareEvidence;
       hit.final = hit.similarity * hit.prior.product();
     }
   }
