@@ -62,6 +62,7 @@ void add_commands(Command& root) {
   add_mcp_command(root);
   add_connect_command(root);
   add_completion_command(root);
+  add_manual_command(root);
 }
 
 void report(const Error& error, bool json) {

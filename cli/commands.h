@@ -27,5 +27,6 @@ void add_audit_commands(Command& root);
 void add_mcp_command(Command& root);
 void add_connect_command(Command& root);
 void add_completion_command(Command& root);
+void add_manual_command(Command& root);
 
 }  // namespace strongroom::cli

@@ -1,12 +1,12 @@
 // completion: scripts for shells, made from the description that the parser itself uses.
+#include <algorithm>
 #include <map>
 #include <memory>
-
-#include <CLI/CLI.hpp>
 
 #include "base/error.h"
 #include "cli/app.h"
 #include "cli/commands.h"
+#include "cli/description.h"
 
 namespace strongroom::cli {
 namespace {
@@ -34,28 +34,24 @@ std::string shell_quoted(const std::string& text) {
   return out + "'";
 }
 
-void collect(const CLI::App& app, const std::string& path, std::vector<Node>& nodes) {
+void collect(const CommandText& from, const std::string& path, std::vector<Node>& nodes) {
   Node node;
   node.path = path;
-  for (const CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) {
-      const bool takes_value = option->get_items_expected_max() > 0;
-      (takes_value ? node.options : node.flags).push_back({"--" + name, option->get_description()});
+  for (const OptionText& option : from.options) {
+    for (const std::string& name : option.names) {
+      if (name.compare(0, 2, "--") != 0) continue;
+      (option.takes_value ? node.options : node.flags).push_back({name, option.help});
     }
   }
-  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-  for (const CLI::App* command : commands) {
-    node.commands.push_back({command->get_name(), command->get_description()});
-    for (const std::string& alias : command->get_aliases()) {
-      node.commands.push_back({alias, command->get_description()});
-    }
+  for (const CommandText& command : from.commands) {
+    node.commands.push_back({command.name, command.help});
+    for (const std::string& alias : command.aliases) node.commands.push_back({alias, command.help});
   }
   nodes.push_back(std::move(node));
-  for (const CLI::App* command : commands) {
-    const std::string before = path.empty() ? std::string() : path + " ";
-    collect(*command, before + command->get_name(), nodes);
-    for (const std::string& alias : command->get_aliases())
-      collect(*command, before + alias, nodes);
+  const std::string before = path.empty() ? std::string() : path + " ";
+  for (const CommandText& command : from.commands) {
+    collect(command, before + command.name, nodes);
+    for (const std::string& alias : command.aliases) collect(command, before + alias, nodes);
   }
 }
 
@@ -178,7 +174,7 @@ std::string fish_script(const std::vector<Node>& nodes) {
 
 int write_script(Context& context, const std::string& shell) {
   std::vector<Node> nodes;
-  collect(context.parser().app(), {}, nodes);
+  collect(describe(context.parser().app()), {}, nodes);
   if (shell == "bash") {
     context.out().text(bash_script(nodes));
   } else if (shell == "zsh") {

@@ -1,6 +1,6 @@
 // The command line, described once: parsing, help and completion come from the same description.
 //
-// A thin layer over CLI11, which stays in parser.cpp and completion.cpp. Every argument is taken as
+// A thin layer over CLI11, which stays in parser.cpp and description.cpp. Every argument is taken as
 // the bytes that were given: CLI11's own readings of "{}", "[a,b]", "%%" and "++" do not apply.
 #pragma once
 

@@ -25,4 +25,7 @@ function(strongroom_layer name)
   add_library(strongroom::${name} ALIAS strongroom_${name})
   target_link_libraries(strongroom_${name} PUBLIC strongroom_options ${arg_DEPENDS}
                         PRIVATE ${arg_PRIVATE})
+  # What cmake/library.cmake puts together.
+  set_property(GLOBAL APPEND PROPERTY STRONGROOM_LAYERS ${name})
+  set_property(GLOBAL APPEND PROPERTY STRONGROOM_PACKAGES ${arg_PRIVATE})
 endfunction()

@@ -1,0 +1,17 @@
+# Writes the public headers as they are installed: includes of each other by <strongroom/...>.
+# HEADERS (with commas), FROM, TO. Fails when one includes a header that is not public.
+cmake_minimum_required(VERSION 3.25)
+string(REPLACE "," ";" headers "${HEADERS}")
+file(REMOVE_RECURSE ${TO})
+foreach(header IN LISTS headers)
+  file(READ ${FROM}/${header} text)
+  string(REGEX MATCHALL "#include \"[^\"]*\"" includes "${text}")
+  foreach(include IN LISTS includes)
+    string(REGEX REPLACE ".*\"(.*)\"" "\\1" name "${include}")
+    if(NOT name IN_LIST headers)
+      message(FATAL_ERROR "${header} is public and includes ${name}, which is not")
+    endif()
+  endforeach()
+  string(REGEX REPLACE "#include \"([^\"]*)\"" "#include <strongroom/\\1>" text "${text}")
+  file(WRITE ${TO}/${header} "${text}")
+endforeach()
