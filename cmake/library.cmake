@@ -41,7 +41,9 @@ target_include_directories(strongroom_library INTERFACE
 find_package(ZLIB REQUIRED)
 # A static library brings what it needs to the link. strongroomConfig.cmake finds the same libraries
 # where it is installed.
-set(known PkgConfig::SODIUM PkgConfig::LMDB PkgConfig::UTF8PROC Stemmer::stemmer ZLIB::ZLIB)
+set(known PkgConfig::SODIUM PkgConfig::LMDB PkgConfig::UTF8PROC Stemmer::stemmer ZLIB::ZLIB
+  Threads::Threads ${CMAKE_DL_LIBS}
+  Curl::headers)  # nothing to link with
 get_property(packages GLOBAL PROPERTY STRONGROOM_PACKAGES)
 list(REMOVE_DUPLICATES packages)
 foreach(package IN LISTS packages)
@@ -50,7 +52,7 @@ foreach(package IN LISTS packages)
       "then name it in cmake/library.cmake and its package in cmake/package.cmake")
   endif()
 endforeach()
-target_link_libraries(strongroom_library INTERFACE Threads::Threads ZLIB::ZLIB
+target_link_libraries(strongroom_library INTERFACE Threads::Threads ZLIB::ZLIB ${CMAKE_DL_LIBS}
   $<BUILD_INTERFACE:PkgConfig::SODIUM> $<INSTALL_INTERFACE:strongroom::sodium>
   $<BUILD_INTERFACE:PkgConfig::LMDB> $<INSTALL_INTERFACE:strongroom::lmdb>
   $<BUILD_INTERFACE:PkgConfig::UTF8PROC> $<INSTALL_INTERFACE:strongroom::utf8proc>

@@ -27,6 +27,8 @@ set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
 # shlibdeps takes any libsodium with the right symbols; this one has the fix that we rely on.
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS "libsodium23 (>= 1.0.18-1+deb12u1)")
+# Not linked but loaded, for a model behind an endpoint or in a folder.
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "libcurl4 | libcurl3-gnutls, libopenblas0 | libblas3")
 
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
 "This package has what C++ programs are built with: the static library of

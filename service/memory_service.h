@@ -3,6 +3,11 @@
 // A MemoryService opens nothing until the first call that needs the vault; it may then be closed
 // when idle and opens again on demand. All functions may be called from any thread; calls on one
 // service run one after the other. Every failure is an Error; absence is std::nullopt.
+//
+// Any call may throw what opening a vault may (no_vault, locked, wrong_key, unsupported, corrupt,
+// rollback, fork), denied, not_found for a bank that is named and not there, and busy, io; one that
+// writes also no_space and uncertain. What a call throws beside stands with it. After a throw
+// nothing of the call is stored, except after uncertain: then nobody knows.
 #pragma once
 
 #include <cstdint>
@@ -181,10 +186,14 @@ class MemoryService {
   MemoryService(const MemoryService&) = delete;
   MemoryService& operator=(const MemoryService&) = delete;
 
+  /// Stores the newest revision of a named value. Throws invalid and too_large naming the member,
+  /// secret_detected for what looks like a credential, conflict when if_revision does not hold.
   RememberResult remember(const RememberRequest& request);
   /// nullopt: no such entry (or expired).
   std::optional<RecalledValue> recall(const RecallRequest& request);
+  /// Names of this bank, and of `global` where the scoping mode reads both; never values.
   ListResult list(const ListRequest& request);
+  /// Deletes the entry with all of its revisions; not there is no error.
   ForgetResult forget(const ForgetRequest& request);
   /// Newest first; nullopt: no such entry.
   std::optional<std::vector<Revision>> history(std::string_view key, const std::string& bank);

@@ -1,6 +1,7 @@
 // The owner's operations on a vault: making it, its health, banks, policy, slots and log. They need
 // the owner's secret, some the admin's as well, and are logged in the vault's own log. Not
-// thread-safe.
+// thread-safe. Failures are Errors as of MemoryService, without denied by a rule: the policy does
+// not decide what the owner does. With `read_only` what would change something throws denied.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +34,8 @@ struct InitOptions {
   std::optional<NewSecret> admin;  // absent: the owner's secret
   bool no_anchor = false;
 };
-/// Fills `code` members. Key files that it makes are left behind only when the vault was made.
+/// Throws conflict where there is something already. Fills `code` members. Key files that it makes
+/// are left behind only when the vault was made.
 void init_vault(InitOptions& options);
 
 struct AdminOptions {
@@ -150,11 +152,11 @@ class VaultAdmin {
   VerifyOutcome verify(bool fast, const std::function<void(std::uint64_t rows)>& progress = {});
 
   std::vector<BankStatus> banks();
-  void create_bank(const std::string& name);
+  void create_bank(const std::string& name);  // conflict: there is one
   /// Trusts the project in `folder` to use the bank that its .strongroom.json names.
   void trust_bank(const std::string& name, const std::string& folder, bool explicit_folder);
 
-  /// Known settings: "scoping", "revisions".
+  /// Known settings: "scoping", "revisions". The value is the one in force, also where none was set.
   std::optional<std::string> setting(const std::string& name);
   void set_setting(const std::string& name, const std::string& value);
   static std::vector<std::string> setting_names();
@@ -174,12 +176,14 @@ class VaultAdmin {
   /// Forgets a model and erases its vectors. Throws conflict while a bank uses it.
   void remove_model(const std::string& id);
 
-  std::string policy_text();
+  std::string policy_text();  // as it is sealed
   /// Signs and seals; the text's version must be above the sealed one's.
   void seal_policy(std::string_view text);
   /// Findings about a text; throws invalid when it cannot be read.
   static std::vector<std::string> check_policy(std::string_view text);
+  /// How the sealed policy would decide, rule by rule; the call itself is not made.
   PolicyAnswer explain_policy(const PolicyQuestion& question);
+  /// A case as docs/policy.md has them, one JSON object. Throws invalid when it is none.
   PolicyTestLine test_policy_line(std::string_view line);
   static std::vector<std::string> policy_templates();
   static std::string policy_template(const std::string& name);
@@ -191,10 +195,13 @@ class VaultAdmin {
     std::uint64_t records = 0;
     std::string problem;
   };
+  /// The vault's own log, whose bank is empty, then each bank's.
   std::vector<ChainLine> audit_verify();
 
   std::vector<SlotLine> slots();
+  /// Both need the admin's secret. Returns the id. Fills `code`, as init_vault does.
   std::string add_slot(NewSecret& secret, bool admin_role);
+  /// Throws invalid for the last slot of a role and for the one in use, not_found.
   void remove_slot(const std::string& id);
 
  private:

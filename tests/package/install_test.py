@@ -94,7 +94,8 @@ class Installed(unittest.TestCase):
         libraries = re.findall(r"^\| (\w+).*? \| `", table, re.MULTILINE)
         self.assertGreaterEqual(len(libraries), 6)
         for library in libraries:
-            self.assertTrue((PROJECT / f"licenses/{library}.txt").is_file(), library)
+            self.assertTrue((PROJECT / f"licenses/{library}.txt").is_file(),
+                            f"licenses/{library}.txt is missing")
 
     def test_each_header_compiles_alone(self):
         for header in self.headers:
