@@ -61,7 +61,7 @@ class Ours:
             self.ids[row["id"]] = item["id"]
             self.rows.setdefault(item["id"], []).append(row["id"])
 
-    def load(self, space, corpus, seconds, live=False):
+    def load(self, space, corpus, seconds):
         with open(corpus, encoding="utf-8") as rows:
             rows = [json.loads(r) for r in rows]
         before, stored = time.perf_counter(), 0

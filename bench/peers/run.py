@@ -116,8 +116,8 @@ class Peer:
     def open(self, create, load=False):
         return self.ask("open", create=create, load=load)
 
-    def load(self, space, path, seconds, live=False):
-        return self.ask("load", space=space, corpus=path, seconds=seconds, live=live)
+    def load(self, space, path, seconds):
+        return self.ask("load", space=space, corpus=path, seconds=seconds)
 
     def search(self, space, questions, k, seconds=1e9):
         return self.ask("search", space=space, questions=questions, k=k, seconds=seconds)

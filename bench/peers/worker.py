@@ -43,12 +43,12 @@ class Worker:
         self.system.open(self.folder, create)
         return {"ms": (time.perf_counter() - before) * 1000, "mode": self.system.mode}
 
-    def load(self, space, corpus, seconds, live=False):
+    def load(self, space, corpus, seconds):
         """Stores a file of rows; stops at the time or memory limit and says how many are in."""
         with open(corpus, encoding="utf-8") as rows:
             rows = [json.loads(r) for r in rows]
         embedding = 0.0
-        if not live and self.name != "fts5":
+        if self.name != "fts5":
             embedding = self.embedder.prepare([r["text"] for r in rows])
         before = time.perf_counter()
         stored, stopped = 0, None
