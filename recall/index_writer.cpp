@@ -678,7 +678,7 @@ void IndexWriter::finish() {
   // First, while the transaction still shows the columns as they were: nothing that this
   // transaction changes may get into the cache before it has committed.
   w.pay_debt();
-  free_garbage(w.bank, w.m, std::max<std::uint64_t>(kFreedBlocks, w.fresh.size() / 2));
+  free_garbage(w.bank, w.m, std::max<std::uint64_t>(kFreedBlocks, w.fresh.size()));
   if (w.m.next_row - w.tail_start > kTailRows) {
     w.flush_to_segment();
   } else {
