@@ -73,7 +73,7 @@ inline constexpr double kLentMeaning = 0.6;
 // Near-copies: of the first so many places, what has a cosine from here to 1 with one that stands
 // above it loses up to this share. From .8 on facts that differ in one word lose their places, from
 // .85 on none of our questions loses an answer.
-inline constexpr std::size_t kComparedPlaces = 50;
+inline constexpr std::size_t kComparedPlaces = 30;
 inline constexpr double kCopyLow = 0.85, kCopyCosts = 0.9;
 
 // The newest rows that are looked at for their time alone.

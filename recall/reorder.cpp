@@ -69,6 +69,8 @@ void add_surroundings(SearchState& state, std::vector<Ranked>& ranked, std::size
 
 void look_again(SearchState& state, std::vector<Ranked>& ranked) {
   if (!state.meaning || state.names_only) return;
+  const auto turn = [](const Ranked& one) { return one.node->attributes.speaker != 0; };
+  if (std::none_of(ranked.begin(), ranked.end(), turn)) return;
   if (ranked.size() > ranking::kSettledPlaces) {
     add_likeness(state, ranked, ranking::kSettledPlaces);
     settle(ranked, ranking::kSettledPlaces);

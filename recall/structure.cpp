@@ -73,8 +73,19 @@ void Structure::find_speakers() {
   if (state_.out.speakers_named.size() != 1) speaker_ = 0;
 }
 
+// While nothing was cut every row with a word of the query has been looked at, so that others need
+// not be opened to see that they have none.
+bool Structure::wordless(Row row) {
+  return !state_.out.cut && state_.nodes.find(row) == nullptr;
+}
+
+RowAttributes Structure::attributes_of(Row row) {
+  const Node* const n = state_.nodes.find(row);
+  return n != nullptr && n->opened ? n->attributes : state_.view.attributes(row);
+}
+
 double Structure::lent_by(Row row) {
-  if (row == 0) return 0;
+  if (row == 0 || wordless(row)) return 0;
   const Node& n = state_.node(row);
   return n.visible ? double{n.lexical} : 0;
 }
@@ -94,8 +105,8 @@ double Structure::lent_from_further(const RowAttributes& attributes,
   double lent = 0;
   Row before = attributes.previous, behind = attributes.next;
   for (const double share : {lending.second, lending.third}) {
-    if (before != 0) before = state_.node(before).attributes.previous;
-    if (behind != 0) behind = state_.node(behind).attributes.next;
+    if (before != 0) before = attributes_of(before).previous;
+    if (behind != 0) behind = attributes_of(behind).next;
     if (before == 0 && behind == 0) break;
     lent += share * (lent_by(before) + lent_by(behind));
   }
@@ -124,7 +135,8 @@ double Structure::coverage(const Node& node) {
     double most = term.of(node.row);
     if (state_.query.structure) {
       for (const Row row : {node.attributes.previous, node.attributes.next}) {
-        if (row != 0 && state_.node(row).visible) most = std::max<double>(most, term.of(row));
+        if (row == 0 || wordless(row) || !state_.node(row).visible) continue;
+        most = std::max<double>(most, term.of(row));
       }
     }
     if (term.tells_time) most = std::max(most, term.attainable * node.temporal);

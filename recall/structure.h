@@ -27,6 +27,8 @@ class Structure {
   void add_neighbours();
   void find_sessions();
   void find_speakers();
+  bool wordless(Row row);
+  RowAttributes attributes_of(Row row);
   double lent_by(Row row);
   double lent_from_further(const RowAttributes& attributes, const ranking::Lending& lending);
 

@@ -35,7 +35,7 @@ HINTS = ("unknown", "unrecognized", "not expected", "no such", "no command", "no
 
 
 ARMS = ("keyword", "semantic", "temporal", "graph")
-PARTS = ("previous", "next", "further", "session", "speaker", "priors")  # of the ranking; they change the order
+PARTS = ("previous", "next", "further", "session", "speaker", "priors", "links", "copies")  # of the ranking; they change the order
 ABLATION = ("R@1", "R@10", "R@30", "R@50", "MRR@10", "any@10", "all@10", "all@20", "all@30", "all@50")
 MULTI = {"facts": ("kind", "multi"), "LoCoMo": ("category", "1")}  # where the questions with several hops are
 

@@ -569,7 +569,7 @@ class Ranking {
     hits_.insert(hits_.begin(), front.begin(), front.end());
   }
 
-  // Of the first fifty the one that is worth most goes next, less the more it copies what is there.
+  // Of the first thirty the one that is worth most goes next, less the more it copies what is there.
   void set_copies_apart() {
     if (!meaning_ || hits_.size() < 2) return;
     std::vector<std::size_t> left, order;
