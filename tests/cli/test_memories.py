@@ -391,7 +391,7 @@ class Recall(MemoriesTest):
         def cut(budget):
             arm = self.recall("--budget", budget, query="turbine of the plant")["arms"]["keyword"]
             return arm["reason"] if arm["cut"] else None
-        self.assertIn("(100)", cut("low"))
+        self.assertIn("(60)", cut("low"))
         self.assertIn("(300)", cut("mid"))
         self.assertIsNone(cut("high"))
 

@@ -182,7 +182,7 @@ class Options(Recall):
 
     def test_budget(self):
         self.retain(*[f"Ledger entry number {n} of the archive" for n in range(350)])
-        for budget, words in (("low", "(100)"), ("mid", "(300)"), ("high", None), (None, "(300)")):
+        for budget, words in (("low", "(60)"), ("mid", "(300)"), ("high", None), (None, "(300)")):
             keyword = self.results(query="ledger archive", budget=budget)["arms"]["keyword"]
             self.assertEqual(keyword.get("cut", False), budget != "high", budget)
             if words:
