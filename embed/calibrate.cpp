@@ -82,7 +82,7 @@ recall::EvidenceCurve calibrate(recall::Embedder& model) {
   if (!useful) {
     throw Error::invalid("model",
                          "does not tell passages that answer a question from others; are pooling "
-                         "and prefixes those it was trained with?");
+                         "and prefixes those it was trained with");
   }
   const auto builtin = recall::make_builtin_embedder();
   const Distributions known = measure(*builtin);

@@ -4,6 +4,8 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/wipe.h"
+#include "recall/rotation.h"
 
 namespace strongroom::recall {
 namespace {
@@ -107,13 +109,16 @@ std::uint8_t length_class_of(std::uint32_t words) {
 }
 
 void encode_code(const char* vector, std::size_t dimensions, char* code) {
+  std::array<std::int32_t, kMaxDimensions> turned;
+  rotate(reinterpret_cast<const std::int8_t*>(vector), dimensions, turned.data());
   for (std::size_t at = 0; at < dimensions / 8; ++at) {
     unsigned bits = 0;
     for (unsigned bit = 0; bit < 8; ++bit) {
-      bits |= (static_cast<signed char>(vector[at * 8 + bit]) > 0 ? 1u : 0u) << bit;
+      bits |= (turned[at * 8 + bit] > 0 ? 1u : 0u) << bit;
     }
     code[at] = static_cast<char>(bits);
   }
+  wipe(reinterpret_cast<char*>(turned.data()), dimensions * sizeof turned[0]);
 }
 
 }  // namespace strongroom::recall

@@ -46,7 +46,7 @@ inline float vector_scale(const char* cell, std::size_t dimensions) {
   std::memcpy(&scale, cell + dimensions, sizeof scale);
   return scale;
 }
-/// `code` from a vector's cell.
+/// `code` from a vector's cell: the signs of its components after rotate().
 void encode_code(const char* vector, std::size_t dimensions, char* code);
 
 inline bool bit_at(const char* bits, std::size_t i) {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <limits>
 
 #include "recall/columns.h"
 #include "recall/dot.h"
 #include "recall/ranking.h"
+#include "recall/rotation.h"
 
 namespace strongroom::recall {
 namespace {
@@ -40,19 +42,28 @@ void shrink(std::vector<Item>& items, std::size_t count, const Better& is_better
   items.erase(end, items.end());
 }
 
-// The query in four bits a dimension, -8 to 7, as planes for code_scores(). The sum over a row's
-// bits orders rows as the sum of the query's components with the row's signs does.
+// The query, turned as the codes are, in four bits a dimension, -7 to 7, as planes for
+// code_scores(). The sum over a row's bits orders rows as the sum of the query's components with
+// the row's signs does.
 std::vector<std::uint64_t> planes_of(std::span<const std::int8_t> query) {
   const std::size_t words = plane_words(query.size());
   std::vector<std::uint64_t> planes(4 * words);
+  std::array<std::int32_t, kMaxDimensions> turned;
+  rotate(query.data(), query.size(), turned.data());
+  std::int64_t largest = 1;
   for (std::size_t d = 0; d < query.size(); ++d) {
-    // Halves away from zero: 127 is 7.
-    const int level = (query[d] * 7 * 2 + (query[d] < 0 ? -127 : 127)) / (2 * 127);
+    largest = std::max<std::int64_t>(largest, std::abs(turned[d]));
+  }
+  for (std::size_t d = 0; d < query.size(); ++d) {
+    // The largest is 7 or -7, halves away from zero.
+    const std::int64_t twice = std::int64_t{turned[d]} * 7 * 2;
+    const std::int64_t level = (twice + (twice < 0 ? -largest : largest)) / (2 * largest);
     for (std::size_t bit = 0; bit < 4; ++bit) {
       if ((static_cast<unsigned>(level) >> bit & 1) != 0)
         planes[bit * words + d / 64] |= std::uint64_t{1} << (d % 64);
     }
   }
+  wipe(reinterpret_cast<char*>(turned.data()), query.size() * sizeof turned[0]);
   return planes;
 }
 

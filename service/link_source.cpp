@@ -6,6 +6,7 @@
 
 #include "recall/entities.h"
 #include "recall/ranking.h"
+#include "service/memory_changes.h"
 
 namespace strongroom::service {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 using recall::LinkedMemories;
 namespace ranking = recall::ranking;
 
-constexpr std::string_view kSimilar = "similar";
 // Names that a query can have: runs of so many words, of its first so many.
 constexpr std::size_t kNameWords = 4, kQueryWords = 64;
 // Revisions that are looked through for the one of a time.
@@ -57,7 +57,8 @@ const recall::LinkSource* LinkReader::source() {
 }
 
 bool LinkReader::holds(const vault::Link& link) const {
-  return link.relation != kSimilar && (!as_of_ || link.created <= *as_of_) &&
+  // What says the same is no news, and validity takes care of what was replaced.
+  return link.relation != kSimilarTo && link.relation != kSupersedes && (!as_of_ || link.created <= *as_of_) &&
          (!link.valid_from || *link.valid_from <= at_) &&
          (!link.valid_until || *link.valid_until > at_);
 }

@@ -31,7 +31,8 @@ class Models(CliTest):
         return json_lines(self.ok("retain", "--jsonl", "-", "--json", stdin=lines.encode()))
 
     def add(self, *more):
-        return self.json("model", "add", "--url", self.server.url, "--name", "words", *more)["id"]
+        return self.json("model", "add", "--url", self.server.url, "--name", "words", "--curve",
+                         "0.1,0.8", *more)["id"]
 
     def use(self, model, *more):
         return self.ok("--bank", "global", "model", "use", model, *more)
@@ -222,7 +223,9 @@ class Models(CliTest):
             self.assertIn(word, done.err.decode())
 
     def test_a_reranker(self):
-        self.retain(FACTS + ["The zorblax has two masts.", "Masts are made of larch."])
+        # No word is so rare that its memories have a place of their own.
+        self.retain(FACTS + [f"The zorblax {name} has two masts of larch."
+                             for name in ("Anna", "Berta", "Clara", "Doris", "Emma")])
         before = self.json("recall", "zorblax mast", "--min-score", "0")["results"]
         _, model = self.folder("cross_f16")
         self.assertEqual(model["kind"], "reranker")

@@ -25,6 +25,7 @@
 #include "recall/segment.h"
 #include "recall/splitter.h"
 #include "service/unlocker.h"
+#include "tests/recall/turned.h"
 #include "vault/guard.h"
 #include "vault/header.h"
 #include "vault/lmdb_engine.h"
@@ -1328,8 +1329,9 @@ TEST_CASE("format.md: vectors of the index", "[docs][format][index]") {
     REQUIRE(layout.get(stored, "scale") == cell.substr(d));
     const std::string_view code =
         std::string_view(index.at(42, 1, row / codes)).substr(row % codes * (d / 8), d / 8);
+    const std::vector<std::int64_t> turned = recall::turned(cell.substr(0, d));
     for (std::size_t i = 0; i < d; ++i) {
-      if (bit_of(code, i) != (static_cast<signed char>(cell[i]) > 0)) FAIL("component " << i);
+      if (bit_of(code, i) != (turned[i] > 0)) FAIL("component " << i);
     }
   }
   for (recall::Row row = index.tail_start(); row < index.manifest.next_row; ++row) {

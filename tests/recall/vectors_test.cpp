@@ -14,6 +14,7 @@
 #include "recall/columns.h"
 #include "recall/index.h"
 #include "recall/index_impl.h"
+#include "tests/recall/turned.h"
 
 namespace strongroom::recall {
 namespace {
@@ -28,8 +29,10 @@ using CellBytes = std::string;
 
 std::string code_of_cell(const CellBytes& cell, std::size_t dimensions) {
   std::string code(dimensions / 8, '\0');
-  for (std::size_t d = 0; d < dimensions && !cell.empty(); ++d) {
-    if (static_cast<signed char>(cell[d]) > 0) {
+  if (cell.empty()) return code;
+  const std::vector<std::int64_t> components = turned({cell.data(), dimensions});
+  for (std::size_t d = 0; d < dimensions; ++d) {
+    if (components[d] > 0) {
       code[d / 8] = static_cast<char>(static_cast<unsigned char>(code[d / 8]) | 1u << (d % 8));
     }
   }
