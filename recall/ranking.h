@@ -45,7 +45,8 @@ inline constexpr double kLinked = 0.6, kLinkedMore = 0.25;
 // nothing: it says no more about two memories than a common word does.
 inline constexpr std::size_t kLinksAnEnd = 32;
 
-// How deep a search goes, by budget (bench/recall_eval/README.md has what each finds and costs).
+// How deep a search goes, by budget; how many are compared in full: docs/adr/0027-turned-codes.md
+// (bench/recall_eval/README.md has what each finds and costs).
 struct Depth {
   std::size_t candidates;  // rows that an arm hands on
   // Every vector is compared up to this many rows; beyond, sign codes choose so many to compare.
@@ -58,8 +59,8 @@ struct Depth {
   bool look_again;
 };
 inline constexpr Depth kLow{60, 10'000, 300, 5, 1, 200, false};
-inline constexpr Depth kMid{300, 100'000, 1000, 20, 1, 1000, false};
-inline constexpr Depth kHigh{1000, 100'000, 4000, 50, 2, 4000, true};
+inline constexpr Depth kMid{300, 100'000, 500, 20, 1, 1000, false};
+inline constexpr Depth kHigh{1000, 100'000, 2000, 50, 2, 4000, true};
 
 // The second look of a deep search, at turns alone. Behind the first places, what is like one of
 // the best so many in meaning moves up: from the lower cosine on, fully at the upper one, by so

@@ -1,9 +1,9 @@
 // A fixed rotation, so that the signs of a vector's components say most about where it points.
 //
 // A model's first components hold most of what its vectors say, and the sign of a small one says
-// next to nothing. Turned, all components are about equally large. On 400,000 sentences and the
-// built-in model, the exact ten nearest are among the 1,000 with the best codes in 99.7 of 100
-// cases, and in 95.5 without it (docs/performance.md).
+// next to nothing. Turned, all components are about equally large. Among 607,952 sentences .988 of
+// the exact ten nearest are among the 500 with the best codes, and .961 without turning
+// (docs/adr/0027-turned-codes.md, models/codes.py).
 //
 // Hadamard's transform with random signs before it: Ailon and Chazelle, "The Fast Johnson-
 // Lindenstrauss Transform", 2009.
