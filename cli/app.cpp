@@ -30,6 +30,7 @@ void add_global_options(Command& root, Globals& to) {
   root.option("--project", "DIR", to.project, "Look the project up here, not in this folder");
   root.flag("--read-only", to.read_only, "Change nothing, and write no audit");
   root.flag("--no-anchor", to.no_anchor, "Keep no record of the vault's state on this machine");
+  root.flag("--as-backup", to.as_backup, "Read a backup, and change nothing");
   root.flag("--no-input", to.no_input, "Never ask");
   root.flag("--json", to.json, "Answer in JSON, lists a line each");
   root.flag("--version", to.version, "Show the version and exit");
@@ -51,6 +52,8 @@ void add_commands(Command& root) {
   root.heading("Vault");
   add_init_command(root);
   add_health_commands(root);
+  add_compact_command(root);
+  add_recovery_commands(root);
   add_bank_commands(root);
   add_model_commands(root);
   add_slot_commands(root);
@@ -226,7 +229,8 @@ service::ServiceOptions Context::service_options(std::string_view principal,
   options.project_folder = globals_.project.value_or(".");
   options.project_explicit = globals_.project.has_value();
   options.bank_override = env("STRONGROOM_BANK");
-  options.read_only = globals_.read_only;
+  options.read_only = globals_.read_only || globals_.as_backup;
+  options.as_backup = globals_.as_backup;
   options.no_anchor = globals_.no_anchor;
   return options;
 }
@@ -237,7 +241,8 @@ service::AdminOptions Context::admin_options() {
   options.owner = owner_key();
   options.admin = admin_key();
   options.principal = kPrincipal;
-  options.read_only = globals_.read_only;
+  options.read_only = globals_.read_only || globals_.as_backup;
+  options.as_backup = globals_.as_backup;
   options.no_anchor = globals_.no_anchor;
   return options;
 }

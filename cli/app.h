@@ -23,7 +23,8 @@ inline constexpr std::string_view kPrincipal = "local:cli";
 struct Globals {
   std::optional<std::string> vault, keyfile, passphrase_file, project, bank;
   std::optional<std::uint64_t> passphrase_fd;
-  bool no_input = false, read_only = false, no_anchor = false, json = false, version = false;
+  bool no_input = false, read_only = false, no_anchor = false, as_backup = false, json = false,
+       version = false;
 };
 
 /// Serves MCP over standard input and output until the client is gone; returns the exit code.

@@ -7,6 +7,8 @@ namespace strongroom::cli {
 
 void add_init_command(Command& root);
 void add_health_commands(Command& root);  // status, verify
+void add_compact_command(Command& root);
+void add_recovery_commands(Command& root);  // backup, restore, anchor, doctor
 void add_config_commands(Command& root);
 void add_slot_commands(Command& root);
 void add_entry_commands(Command& root);    // set, get, rm

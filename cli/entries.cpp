@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "cli/app.h"
 #include "cli/commands.h"
+#include "cli/erase.h"
 #include "cli/secrets.h"
 #include "cli/words.h"
 
@@ -183,38 +184,44 @@ void add_get(Command& root) {
 
 // ---- rm
 
-int remove_entry(Context& context, const std::string& key, bool yes) {
-  context.confirm(yes, "Forget " + escape_for_display(json_quoted(key)) + " for good?", "rm");
+struct RemoveOptions {
+  std::string key;
+  bool erase = false, yes = false;
+};
+
+int remove_entry(Context& context, const RemoveOptions& options) {
+  const std::string quoted = escape_for_display(json_quoted(options.key));
+  context.confirm(options.yes, "Forget " + quoted + " for good?", "rm");
   MemoryService service(context.service_options(kPrincipal, "cli"));
   service::ForgetRequest request;
-  request.key = key;
+  request.key = options.key;
   request.bank = context.bank();
+  request.erase = options.erase;
   const service::ForgetResult result = service.forget(request);
   service.close();
-  if (!result.found) throw no_memory(key);
+  const Erasure erasure(context, result.place.bank, result.receipt);
+  if (!result.found) throw no_memory(options.key);
   if (context.json()) {
     JsonWriter writer;
-    writer.begin_object().member("key", key).member("bank", result.place.bank);
+    writer.begin_object().member("key", options.key).member("bank", result.place.bank);
+    erasure.write(writer);
     write_strings(writer, "notes", result.place.notes);
     context.out().line(writer.end_object().text());
   } else {
-    context.out().line("Forgot " + escape_for_display(json_quoted(key)));
+    context.out().line("Forgot " + quoted);
+    erasure.print(context.out());
     context.notes(result.place.notes);
   }
-  return 0;
+  return erasure.code();
 }
 
 void add_rm(Command& root) {
-  struct Options {
-    std::string key;
-    bool yes = false;
-  };
-  const auto options = std::make_shared<Options>();
-  Command command =
-      root.command("rm", "Forget an entry and its history; there is no undo",
-                   [options](Context& c) { return remove_entry(c, options->key, options->yes); });
+  const auto options = std::make_shared<RemoveOptions>();
+  Command command = root.command("rm", "Forget an entry and its history; there is no undo",
+                                 [options](Context& c) { return remove_entry(c, *options); });
   command.alias("forget");
   command.positional("KEY", options->key, "Its name");
+  command.flag("--erase", options->erase, "So that it cannot be recovered from the vault's files");
   command.flag("--yes,-y", options->yes, "Do not ask");
 }
 

@@ -7,6 +7,7 @@
 #include "cli/commands.h"
 #include "cli/display.h"
 #include "cli/editor.h"
+#include "cli/erase.h"
 #include "cli/retain.h"
 #include "service/memory_json.h"
 
@@ -26,7 +27,7 @@ struct EditOptions {
   std::optional<std::uint64_t> if_revision;
   std::vector<std::string> tags, metadata;
   bool no_tags = false, no_metadata = false, forget = false, invalidate = false, restore = false,
-       yes = false, allow_secret = false;
+       erase = false, yes = false, allow_secret = false;
 
   bool changes() const {
     return content || importance || !tags.empty() || no_tags || !metadata.empty() || no_metadata;
@@ -34,7 +35,8 @@ struct EditOptions {
 };
 
 EditOp operation(const EditOptions& options) {
-  const int others = int{options.forget} + int{options.invalidate} + int{options.restore};
+  const int others =
+      int{options.forget || options.erase} + int{options.invalidate} + int{options.restore};
   if (others + int{options.changes()} > 1) {
     throw Error::invalid("edit",
                          "does one thing at a time: change, --forget, --invalidate or "
@@ -43,7 +45,7 @@ EditOp operation(const EditOptions& options) {
   if (options.replacement && !options.invalidate) {
     throw Error::invalid("--replacement", "goes with --invalidate");
   }
-  if (options.forget) return EditOp::forget;
+  if (options.forget || options.erase) return EditOp::forget;
   if (options.invalidate) return EditOp::invalidate;
   return options.restore ? EditOp::restore : EditOp::update;
 }
@@ -68,6 +70,7 @@ EditRequest request_of(Context& context, const EditOptions& options) {
   }
   request.replacement_id = options.replacement.value_or(std::string());
   request.if_revision = options.if_revision;
+  request.erase = options.erase;
   request.bank = context.bank();
   request.allow_secret = options.allow_secret;
   return request;
@@ -103,13 +106,14 @@ bool edit_text(Context& context, EditRequest& request) {
   return true;
 }
 
-void show_edited(Context& context, const service::EditResult& result) {
+void show_edited(Context& context, const service::EditResult& result, const Erasure& erasure) {
   if (context.json()) {
     JsonWriter writer;
     writer.begin_object().member("status", result.status).member("id", result.id);
     writer.member("bank", result.bank);
     if (result.revision > 0) writer.member("revision", result.revision);
     write_strings(writer, "affected", result.affected);
+    erasure.write(writer);
     write_strings(writer, "notes", result.notes);
     context.out().line(writer.end_object().text());
     return;
@@ -118,6 +122,7 @@ void show_edited(Context& context, const service::EditResult& result) {
   for (const std::string& id : result.affected) {
     context.out().line("affected: " + escape_for_display(id));
   }
+  erasure.print(context.out());
   context.out().flush();
   context.notes(result.notes);
 }
@@ -135,8 +140,9 @@ int edit(Context& context, const EditOptions& options) {
   MemoryService service(context.service_options(kPrincipal, "cli"));
   const service::EditResult result = service.edit_memory(request);
   service.close();
-  show_edited(context, result);
-  return 0;
+  const Erasure erasure(context, result.bank, result.receipt);
+  show_edited(context, result, erasure);
+  return erasure.code();
 }
 
 }  // namespace
@@ -155,6 +161,8 @@ void add_memory_edit_command(Command& root) {
                "A pair in place of those it has; may be repeated");
   command.flag("--no-metadata", o->no_metadata, "Take the metadata away that it has");
   command.flag("--forget", o->forget, "Delete it for good");
+  command.flag("--erase", o->erase,
+               "Delete it so that it cannot be recovered from the vault's files");
   command.flag("--invalidate", o->invalidate, "Recall it no longer; --restore undoes it");
   command.option("--replacement", "ID", o->replacement, "What holds instead, with --invalidate");
   command.flag("--restore", o->restore, "Recall it again");

@@ -8,6 +8,7 @@
 #include "cli/app.h"
 #include "cli/commands.h"
 #include "cli/display.h"
+#include "cli/erase.h"
 #include "cli/words.h"
 #include "service/memory_json.h"
 
@@ -113,41 +114,49 @@ int list_documents(Context& context) {
   return 0;
 }
 
-int delete_document(Context& context, const std::string& id, bool yes) {
+int delete_document(Context& context, const std::string& id, bool erase, bool yes) {
   const std::string quoted = json_quoted(id);
   context.confirm(yes, "Forget the document " + escape_for_display(quoted) + " for good?",
                   "documents --delete");
   MemoryService service(context.service_options(kPrincipal, "cli"));
-  const service::DeleteDocumentResult result = service.delete_document(id, context.bank());
+  const service::DeleteDocumentResult result = service.delete_document(id, context.bank(), erase);
   service.close();
+  const Erasure erasure(context, result.bank, result.receipt);
   if (!result.found) throw Error(Code::not_found, "There is no document " + quoted + ".");
   if (context.json()) {
     JsonWriter writer;
     writer.begin_object().member("document_id", id).member("memories", result.memories);
     writer.member("bank", result.bank);
+    erasure.write(writer);
     write_strings(writer, "notes", result.notes);
     context.out().line(writer.end_object().text());
-    return 0;
+    return erasure.code();
   }
   context.out().line("Forgot the document " + escape_for_display(quoted) + ", " +
                      counted(result.memories, "memory", "memories"));
+  erasure.print(context.out());
   context.out().flush();
   context.notes(result.notes);
-  return 0;
+  return erasure.code();
 }
 
 void add_documents(Command& root) {
   struct Options {
     std::optional<std::string> remove;
-    bool yes = false;
+    bool erase = false, yes = false;
   };
   const auto options = std::make_shared<Options>();
   Command command =
       root.command("documents", "List the documents of the bank", [options](Context& context) {
-        if (options->remove) return delete_document(context, *options->remove, options->yes);
+        if (options->remove) {
+          return delete_document(context, *options->remove, options->erase, options->yes);
+        }
+        if (options->erase) throw Error::invalid("--erase", "goes with --delete");
         return list_documents(context);
       });
   command.option("--delete", "ID", options->remove, "Forget this document and its memories");
+  command.flag("--erase", options->erase,
+               "With --delete: so that they cannot be recovered from the vault's files");
   command.flag("--yes,-y", options->yes, "Do not ask");
 }
 

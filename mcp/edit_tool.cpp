@@ -25,12 +25,13 @@ constexpr const char* kInput = R"({
 "properties": {
   "op": {"type": "string", "enum": ["update", "forget", "invalidate", "restore"]},
   "id": {"type": "string", "description": "Example: k7q2m-1f"},
-  "content": {"type": "string", "description": "Example: Ana chose SQLite"},
+  "content": {"type": "string", "description": "Example: Hi"},
   "importance": {"type": "number", "maximum": 1},
   "tags": {"type": "array", "items": {"type": "string"}},
   "replacement_id": {"type": "string",
-    "description": "True now. Example: k7q2m-1g"},
+    "description": "Example: k7q2m-1g"},
   "if_revision": {"type": "integer"},
+  "erase": {"type": "boolean"},
 )";
 
 constexpr const char* kScript = R"(
@@ -52,29 +53,23 @@ constexpr const char* kOutput = R"({
   "revision": {"type": "integer"},
   "affected": {"type": "array", "items": {"type": "string"}},
   "cut": {"type": "object"},
+  "receipt": {"type": "object"},
   "bank": {"type": "string"},
   "notes": {"type": "array", "items": {"type": "string"}}
 },
 "additionalProperties": false})";
 
-void refuse_erase(const Arguments& arguments) {
-  const Json* erase = arguments.find("erase");
-  if (erase == nullptr || (erase->is_bool() && !erase->as_bool())) return;
-  throw Error(Code::unsupported,
-              "Unsupported: erase is not available in this release; op \"forget\" deletes the "
-              "memory and its history.");
-}
-
 service::EditRequest parse(const Json& input) {
-  const Arguments arguments(
-      input, {"op", "id", "content", "importance", "tags", "replacement_id", "if_revision", "bank"},
-      {"metadata", "erase"});
+  const Arguments arguments(input,
+                            {"op", "id", "content", "importance", "tags", "replacement_id",
+                             "if_revision", "erase", "bank"},
+                            {"metadata"});
   service::EditRequest request;
   const auto op = arguments.choice("op", {"update", "forget", "invalidate", "restore"});
   if (!op) throw Error::invalid("op", "is required");
   request.op = static_cast<EditOp>(*op);
   request.id = std::string(arguments.required_string("id"));
-  refuse_erase(arguments);
+  request.erase = arguments.boolean("erase").value_or(false);
   if (arguments.find("content") != nullptr) {
     request.content = std::string(arguments.required_string("content"));
   }
@@ -106,6 +101,7 @@ ToolResult edited(const service::EditResult& result) {
   writer.member("revision", result.revision);
   write_strings(writer, "affected", affected);
   write_cut(writer, "size", cut);
+  write_receipt(writer, result.receipt);
   write_bank_and_notes(writer, result.bank, result.notes);
   writer.end_object();
 
@@ -114,6 +110,7 @@ ToolResult edited(const service::EditResult& result) {
   for (const std::string& id : affected) ids += (ids.empty() ? "" : ", ") + id;
   if (cut > 0) ids += " and " + std::to_string(cut) + " more";
   if (!ids.empty()) notes.push_back("Affected: " + ids);
+  if (result.receipt) notes.push_back(receipt_text(*result.receipt));
   append_notes(notes, result.notes);
   ToolResult out;
   out.content = {headline(result), bank_and_notes_text(result.bank, notes)};
@@ -128,8 +125,8 @@ Tool edit_tool(service::MemoryService& service, Profile profile) {
   tool.name = "memory_edit";
   tool.title = "Edit a memory";
   tool.description =
-      "Change one memory by id. No longer true: invalidate, with replacement_id. A typo: update. "
-      "Privacy: forget, without undo. restore undoes invalidate.";
+      "Change a memory by id. No longer true: invalidate, with replacement_id. A typo: update. "
+      "Privacy: forget; no undo. restore undoes invalidate.";
   tool.input_schema = std::string(kInput) + (profile == Profile::full ? kScript : "") + kInputTail;
   tool.output_schema = kOutput;
   tool.annotations = {false, true, true, false};

@@ -186,13 +186,17 @@ ToolResult remembered(const service::RememberResult& result) {
 ToolResult forgotten(std::string_view key, const service::ForgetResult& result) {
   JsonWriter writer;
   writer.begin_object().member("ok", true).key("data").begin_object();
-  writer.member("key", key).end_object();
+  writer.member("key", key);
+  write_receipt(writer, result.receipt);
+  writer.end_object();
   write_bank_and_notes(writer, result.place.bank, result.place.notes);
   writer.end_object();
 
+  Notes notes;
+  if (result.receipt) notes.push_back(receipt_text(*result.receipt));
+  append_notes(notes, result.place.notes);
   ToolResult out;
-  out.content = {"Forgot " + json_quoted(key),
-                 bank_and_notes_text(result.place.bank, result.place.notes)};
+  out.content = {"Forgot " + json_quoted(key), bank_and_notes_text(result.place.bank, notes)};
   out.structured = writer.take();
   return out;
 }

@@ -87,7 +87,8 @@ constexpr const char* kForgetInput = R"({
 "type": "object",
 "properties": {
   "key": {"type": "string",
-    "description": "Example: deploy/region"},
+    "description": "Example: deploy"},
+  "erase": {"type": "boolean"},
   "bank": {"type": "string"}
 },
 "required": ["key"],
@@ -207,16 +208,11 @@ ToolResult recall(MemoryService& service, const Json& input) {
 }
 
 ToolResult forget(MemoryService& service, const Json& input) {
-  const Arguments arguments(input, {"key", "bank"}, {"erase"});
-  const Json* erase = arguments.find("erase");
-  if (erase != nullptr && !(erase->is_bool() && !erase->as_bool())) {
-    throw Error(Code::unsupported,
-                "Unsupported: erase is not available in this release; without it the value and its "
-                "history are deleted.");
-  }
+  const Arguments arguments(input, {"key", "erase", "bank"});
   service::ForgetRequest request;
   request.key = checked_key(arguments.required_string("key"));
   request.bank = optional_string(arguments, "bank");
+  request.erase = arguments.boolean("erase").value_or(false);
   const service::ForgetResult result = service.forget(request);
   if (!result.found) {
     return failure("No memory found for " + json_quoted(request.key),
@@ -262,7 +258,7 @@ Tool forget_tool(MemoryService& service) {
   Tool tool;
   tool.name = "agent_forget";
   tool.title = "Forget by name";
-  tool.description = "Delete one value and its history by its exact name, without undo.";
+  tool.description = "Delete one value and its history by exact name, without undo.";
   tool.input_schema = kForgetInput;
   tool.output_schema = kWriteOutput;
   tool.annotations = {false, true, true, false};

@@ -52,6 +52,23 @@ std::string bank_and_notes_text(std::string_view bank, const Notes& notes) {
   return text;
 }
 
+void write_receipt(JsonWriter& writer, const std::optional<service::EraseReceipt>& receipt) {
+  if (!receipt) return;
+  writer.key("receipt").begin_object().member("id", receipt->id);
+  writer.member("time", format_time(receipt->time));
+  write_strings(writer, "destroyed", receipt->destroyed);
+  write_strings(writer, "not_reached", receipt->not_reached);
+  writer.member("erase_pending", receipt->pending).end_object();
+}
+
+std::string receipt_text(const service::EraseReceipt& receipt) {
+  return "Erased, receipt " + receipt.id + ". " +
+         (receipt.pending
+              ? "Pending: it is out of reach here, and leaves the vault's file when the "
+                "owner runs \"strongroom compact\"."
+              : "Complete.");
+}
+
 void write_tags(JsonWriter& writer, const std::vector<std::string>& tags, bool& left_out) {
   std::size_t size = 0;
   for (const std::string& tag : tags) size += quoted_size(tag) + 1;

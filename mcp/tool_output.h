@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/time.h"
 #include "mcp/server.h"
+#include "service/memories.h"
 
 namespace strongroom::mcp {
 
@@ -38,6 +39,11 @@ void write_bank_and_notes(JsonWriter& writer, std::string_view bank, const Notes
 
 /// "Bank: B", then a line a note.
 std::string bank_and_notes_text(std::string_view bank, const Notes& notes);
+
+/// Writes the member `receipt` where something was erased.
+void write_receipt(JsonWriter& writer, const std::optional<service::EraseReceipt>& receipt);
+/// The same as a note.
+std::string receipt_text(const service::EraseReceipt& receipt);
 
 /// Writes a member that is an array of strings.
 void write_strings(JsonWriter& writer, std::string_view name, const std::vector<std::string>& all);

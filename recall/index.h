@@ -264,6 +264,9 @@ class IndexWriter {
   /// Writes all, pays its share of merge and clean-up work, and writes the manifest.
   void finish();
 
+  /// For Purge: the manifest as it will be. finish() then does no merge or clean-up work.
+  Manifest& begin_purge();
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
@@ -285,6 +288,7 @@ class Index {
  private:
   friend class IndexView;
   friend class IndexWriter;
+  friend class Purge;
   std::unique_ptr<Impl> impl_;
 };
 

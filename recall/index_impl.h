@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "crypto/term_hash.h"
@@ -137,6 +138,16 @@ class PlainBlocks final : public BlockSource {
 /// finishes them. `is_dead` tells forgotten rows, those that this transaction forgets among them.
 void merge_step(Index::Impl& impl, vault::BankWrite& bank, Manifest& manifest, std::uint64_t budget,
                 const std::function<bool(Row)>& is_dead);
+/// Word numbers that a segment keeps.
+using KeptWords = std::unordered_set<TermId>;
+/// Begins to write a segment anew, without its forgotten rows. No merge may be running.
+void start_rewrite(Manifest& manifest, std::uint32_t segment);
+/// One step of that, of about `budget` bytes: the one merge of the manifest. True when it is done.
+bool rewrite_step(Index::Impl& impl, vault::BankWrite& bank, Manifest& manifest,
+                  std::uint64_t budget, const std::function<bool(Row)>& is_dead,
+                  const KeptWords& kept);
+/// Gives up the merges that run.
+void abandon_merges(Manifest& manifest);
 /// Erases up to `blocks` blocks of segments that are gone.
 void free_garbage(vault::BankWrite& bank, Manifest& manifest, std::uint64_t blocks);
 

@@ -99,7 +99,7 @@ struct IndexWriter::Impl {
   std::unordered_map<std::uint64_t, ColumnBlock> columns;
   std::vector<std::string> new_tag_sets, new_speakers;
   std::unordered_map<std::string, std::uint32_t> new_tag_numbers, new_speaker_numbers;
-  bool finished = false;
+  bool finished = false, purging = false;
 };
 
 IndexWriter::IndexWriter(Index& index, vault::BankWrite& bank)
@@ -671,14 +671,21 @@ void IndexWriter::Impl::write_manifest() {
   bank.put_index(Kind::index_manifest, key.view(), key.place(), plain.view());
 }
 
+Manifest& IndexWriter::begin_purge() {
+  impl_->purging = true;
+  return impl_->m;
+}
+
 void IndexWriter::finish() {
   Impl& w = *impl_;
   if (w.finished) throw Error(Code::internal, "The index was finished before.");
   w.finished = true;
   // First, while the transaction still shows the columns as they were: nothing that this
   // transaction changes may get into the cache before it has committed.
-  w.pay_debt();
-  free_garbage(w.bank, w.m, std::max<std::uint64_t>(kFreedBlocks, w.fresh.size()));
+  if (!w.purging) {
+    w.pay_debt();
+    free_garbage(w.bank, w.m, std::max<std::uint64_t>(kFreedBlocks, w.fresh.size()));
+  }
   if (w.m.next_row - w.tail_start > kTailRows) {
     w.flush_to_segment();
   } else {

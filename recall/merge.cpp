@@ -67,8 +67,8 @@ const SegmentInfo& find_segment(const Manifest& m, std::uint32_t id) {
 class MergeStep {
  public:
   MergeStep(Index::Impl& impl, vault::BankWrite& bank, const Manifest& manifest, MergeInfo& merge,
-            const std::function<bool(Row)>& is_dead)
-      : impl_(impl), bank_(bank), merge_(merge), is_dead_(is_dead), blocks_(bank) {
+            const std::function<bool(Row)>& is_dead, const KeptWords* kept = nullptr)
+      : impl_(impl), bank_(bank), merge_(merge), is_dead_(is_dead), kept_(kept), blocks_(bank) {
     std::uint32_t rows = 0;
     for (const std::uint32_t id : merge.inputs) {
       const SegmentInfo& segment = find_segment(manifest, id);
@@ -160,6 +160,11 @@ class MergeStep {
       }
     }
     if (term == merge_.term) return;  // dealt with before
+    if (kept_ != nullptr) {
+      if (kept_->count(term) != 0) writer_->add_word(term, word);
+      check_stop(term, 0);
+      return;
+    }
     if (!dropping_ || in_use(word)) writer_->add_word(term, word);
     // Asking whether a word is in use opens blocks.
     check_stop(term, 0, dropping_ ? kWorkPerLookUp : 1);
@@ -176,6 +181,7 @@ class MergeStep {
   vault::BankWrite& bank_;
   MergeInfo& merge_;
   const std::function<bool(Row)>& is_dead_;
+  const KeptWords* kept_;
   PlainBlocks blocks_;
   std::vector<std::unique_ptr<Input>> inputs_;
   std::optional<SegmentWriter> writer_;
@@ -285,6 +291,26 @@ void merge_step(Index::Impl& impl, vault::BankWrite& bank, Manifest& m, std::uin
     swap_in(m, static_cast<std::size_t>(lowest - m.merges.begin()));
     start_merges(m, impl.options.fan_out);
   }
+}
+
+void start_rewrite(Manifest& m, std::uint32_t segment) {
+  for (std::size_t i = 0; i < m.segments.size(); ++i) {
+    if (m.segments[i].id == segment) return start_merge(m, i, 1, m.segments[i].tier);
+  }
+  throw_corrupt("a segment of the index is gone");
+}
+
+bool rewrite_step(Index::Impl& impl, vault::BankWrite& bank, Manifest& m, std::uint64_t budget,
+                  const std::function<bool(Row)>& is_dead, const KeptWords& kept) {
+  MergeStep step(impl, bank, m, m.merges.front(), is_dead, &kept);
+  if (!step.run(budget / kBlockBytes)) return false;
+  swap_in(m, 0);
+  return true;
+}
+
+void abandon_merges(Manifest& m) {
+  for (MergeInfo& merge : m.merges) m.garbage.push_back({merge.output});
+  m.merges.clear();
 }
 
 void free_garbage(vault::BankWrite& bank, Manifest& m, std::uint64_t blocks) {

@@ -13,6 +13,8 @@ struct VaultAdmin::State {
   vault::Vault& open();
   void require_write() const;
   crypto::SecretKey admin_key();
+  /// The admin key of a vault that `unlocker` has opened.
+  crypto::SecretKey admin_key(vault::Vault& opened);
   vault::AuditEvent event(std::string_view what) const;
 
   AdminOptions options;

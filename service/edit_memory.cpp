@@ -1,7 +1,11 @@
 // memory_edit: update, forget, invalidate, restore.
+#include <algorithm>
+#include <utility>
+
 #include "base/error.h"
 #include "base/json.h"
 #include "recall/tokens.h"
+#include "service/erase.h"
 #include "service/memory_changes.h"
 #include "service/memory_words.h"
 
@@ -33,6 +37,9 @@ void check_edit(const EditRequest& request) {
   only_update(request.tags.has_value(), "tags");
   only_update(request.metadata.has_value(), "metadata");
   if (update) check_update(request);
+  if (request.erase && request.op != EditOp::forget) {
+    throw Error::invalid("erase", "belongs to op forget");
+  }
   if (request.replacement_id.empty()) return;
   if (request.op != EditOp::invalidate) {
     throw Error::invalid("replacement_id", "belongs to op invalidate");
@@ -138,10 +145,42 @@ class Edit {
       result.notes.push_back("Its document shows [removed] in its place.");
     }
     std::vector<vault::RecordId> affected;
+    const std::size_t revisions = 1 + memory.older_ids().size();
     record_ = changes_.forget(memory, affected);
+    if (request_.erase) {
+      drop_document_tags(memory);
+      result.receipt =
+          mark_erased(changes_.bank(), record_, changes_.now(),
+                      {std::to_string(revisions) + (revisions == 1 ? " revision" : " revisions") +
+                           " of the text, with tags, metadata and links",
+                       "passages, vectors and fingerprints in the index",
+                       "terms, words, tags and speakers that no other memory has",
+                       "replies that were kept for operation ids of the bank"});
+    }
     for (const vault::RecordId id : affected) {
       result.affected.push_back(vault::memory_id(at_.bank->tag(), id));
     }
+  }
+
+  // A document has the tags that came with its latest text: those that only this memory had go.
+  void drop_document_tags(const vault::Memory& memory) {
+    if (memory.document_first == 0) return;
+    auto document = vault::find_document(changes_.bank(), memory.document);
+    if (!document || document->first != memory.document_first || document->tags.empty()) return;
+    std::vector<std::string> kept;
+    SecretBytes plain;
+    vault::for_each_part(changes_.bank(), *document, [&](const vault::DocumentPart& part) {
+      const auto found = vault::find_memory(changes_.bank(), part.memory, plain);
+      if (found && found->memory) {
+        for (std::string& tag : found->memory->tags()) kept.push_back(std::move(tag));
+      }
+      return true;
+    });
+    std::sort(kept.begin(), kept.end());
+    const auto gone = std::erase_if(document->tags, [&](const std::string& tag) {
+      return !std::binary_search(kept.begin(), kept.end(), tag);
+    });
+    if (gone != 0) vault::save_document(changes_.bank(), *document, changes_.now());
   }
 
   // The memory that replaces the other: 0 = none was named.

@@ -269,6 +269,14 @@ void leave_out(ReflectResult& result, const std::set<std::string>& ids);
 
 // ---- edit, get, link
 
+/// What an erasure takes away. It is complete when the bank's file has been rewritten (compact).
+struct EraseReceipt {
+  std::string id;  // of the record that the log names
+  TimeMs time = 0;
+  std::vector<std::string> destroyed, not_reached;
+  bool pending = true;
+};
+
 enum class EditOp : std::uint8_t { update, forget, invalidate, restore };
 struct EditRequest {
   EditOp op = EditOp::update;
@@ -281,12 +289,14 @@ struct EditRequest {
   std::optional<std::uint64_t> if_revision;
   std::string bank;  // must not contradict the id
   bool allow_secret = false;
+  bool erase = false;  // forget: so that it cannot be recovered from the file
 };
 struct EditResult {
   std::string status;  // updated, deleted, invalidated, restored
   std::string id, bank;
   std::uint64_t revision = 0;
   std::vector<std::string> affected;  // ids of other memories that changed with it
+  std::optional<EraseReceipt> receipt;
   std::vector<std::string> notes;
 };
 
@@ -419,6 +429,7 @@ struct DeleteDocumentResult {
   bool found = false;
   std::uint64_t memories = 0;
   std::string bank;
+  std::optional<EraseReceipt> receipt;
   std::vector<std::string> notes;
 };
 struct VisibleBank {

@@ -80,18 +80,17 @@ void MemoryChanges::sign(vault::MemoryDraft& draft) const {
 
 // ---- rows
 
-// Context, entities and speaker find a memory as its text does.
-std::string_view MemoryChanges::findable_text(const vault::MemoryDraft& draft,
-                                              std::string_view passage) {
+std::string_view findable_text(const vault::MemoryDraft& draft, std::string_view passage,
+                               std::string& room) {
   if (draft.context.empty() && draft.entities.empty() && draft.speaker.empty()) return passage;
-  findable_.assign(passage);
+  room.assign(passage);
   const auto add = [&](std::string_view more) {
-    if (!more.empty()) findable_.append(1, '\n').append(more);
+    if (!more.empty()) room.append(1, '\n').append(more);
   };
   add(draft.context);
   for (const std::string& entity : draft.entities) add(entity);
   add(draft.speaker);
-  return findable_;
+  return room;
 }
 
 recall::TagSet MemoryChanges::tag_set(const std::vector<std::string>& tags) {
@@ -163,7 +162,8 @@ recall::Row MemoryChanges::add_rows(const vault::MemoryDraft& draft, vault::Reco
   for (std::size_t i = 0; i < passages.size(); ++i) {
     const std::string_view passage = draft.text.substr(passages[i].offset, passages[i].size);
     row.attributes.passage = static_cast<std::uint8_t>(i);
-    row.text = &state_.analyzer.analyze(i == 0 ? findable_text(draft, passage) : passage);
+    row.text =
+        &state_.analyzer.analyze(i == 0 ? findable_text(draft, passage, findable_) : passage);
     row.fingerprint = i == 0 ? normalized : std::string_view();
     // What is a part of a document is not compared with others.
     row.sketched = i == 0 && draft.document_first == 0;
@@ -177,8 +177,6 @@ recall::Row MemoryChanges::add_rows(const vault::MemoryDraft& draft, vault::Reco
   return previous;
 }
 
-namespace {
-
 std::vector<recall::Span> passages_of(std::string_view text) {
   std::vector<recall::Span> passages = recall::split_passages(text);
   if (passages.empty() || passages.size() > 255) {
@@ -186,8 +184,6 @@ std::vector<recall::Span> passages_of(std::string_view text) {
   }
   return passages;
 }
-
-}  // namespace
 
 MemoryChanges::Added MemoryChanges::add(vault::MemoryDraft& draft, recall::Row previous,
                                         std::string_view normalized) {

@@ -87,7 +87,6 @@ class MemoryChanges {
                        recall::Row previous, std::string_view normalized,
                        const std::vector<recall::Span>& passages, const vault::Memory* replaced);
   recall::RowDraft row_draft(const vault::MemoryDraft& draft, vault::RecordId record);
-  std::string_view findable_text(const vault::MemoryDraft& draft, std::string_view passage);
   recall::TagSet tag_set(const std::vector<std::string>& tags);
   recall::Speaker speaker(std::string_view name);
   /// The vector of a passage by the model in the program. Valid until the next call.
@@ -114,6 +113,13 @@ class MemoryChanges {
   std::unordered_map<std::string_view, recall::Embedding> ahead_;
   std::uint32_t vector_set_ = 0;
 };
+
+/// The passages of a memory's text, a row each; 1 to 255.
+std::vector<recall::Span> passages_of(std::string_view text);
+/// What finds a memory's first row: the passage, and context, entities and speaker, which find it
+/// as its text does. `room` is where they are put together.
+std::string_view findable_text(const vault::MemoryDraft& draft, std::string_view passage,
+                               std::string& room);
 
 /// 0 to 255 for 0 to 1; 255 is exactly 1, which means permanent.
 std::uint8_t importance_byte(double importance);

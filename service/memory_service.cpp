@@ -7,6 +7,7 @@
 #include "base/utf8.h"
 #include "policy/secret_scanner.h"
 #include "recall/tokens.h"
+#include "service/erase.h"
 #include "service/memory_words.h"
 #include "service/state.h"
 #include "vault/operations.h"
@@ -416,7 +417,15 @@ ForgetResult MemoryService::forget(const ForgetRequest& request) {
       // An expired entry is absent for the caller, and goes all the same.
       result.found = !current->entry->expired(now);
       vault::AuditEvent event = state.event(tool::kForget, decision.rule);
+      const std::size_t revisions = 1 + current->entry->older_ids().size();
       event.record = vault::forget_entry(write, *current->entry, state.options.principal, now);
+      if (request.erase) {
+        result.receipt =
+            mark_erased(write, event.record, now,
+                        {std::to_string(revisions) + (revisions == 1 ? " revision" : " revisions") +
+                             " of the value, with name and tags",
+                         "replies that were kept for operation ids of the bank"});
+      }
       vault::sweep_operations(write, now);
       write.log(std::move(event));
       write.commit();
@@ -427,6 +436,7 @@ ForgetResult MemoryService::forget(const ForgetRequest& request) {
       // On a full disk the reserve makes room for exactly this.
       if (error.code() != Code::no_space || !state.vault->give_up_reserve()) throw;
       result.found = false;
+      result.receipt.reset();
       work();
     }
     if (!decision.permitted && !decision.rule.empty()) {

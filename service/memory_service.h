@@ -48,6 +48,7 @@ struct ServiceOptions {
   std::string bank_override;  // STRONGROOM_BANK or --bank
   bool read_only = false;     // writes are denied; the vault is opened without writing anything
   bool no_anchor = false;     // for throw-away machines
+  bool as_backup = false;     // the vault is a backup: read-only, without anchor and audit
   /// Decrypted blocks of the search index that are kept, over all banks; wiped on close.
   std::size_t cache_bytes = std::size_t{172} << 20;
 };
@@ -139,9 +140,11 @@ struct Revision {
 struct ForgetRequest {
   std::string_view key;
   std::string bank;
+  bool erase = false;  // so that it cannot be recovered from the file
 };
 struct ForgetResult {
   bool found = false;
+  std::optional<EraseReceipt> receipt;
   Place place;
 };
 
@@ -222,7 +225,8 @@ class MemoryService {
   ListDocumentsResult list_documents(const std::string& bank);
   ListTagsResult list_tags(const std::string& bank);
   /// Forgets a document's memories and its name.
-  DeleteDocumentResult delete_document(const std::string& document_id, const std::string& bank);
+  DeleteDocumentResult delete_document(const std::string& document_id, const std::string& bank,
+                                       bool erase = false);
   MemoryBankStats bank_stats(const std::string& bank);
   PurgeResult purge_memories(const PurgeRequest& request);
   /// Banks that the policy lets this principal read.

@@ -3,6 +3,7 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "service/erase.h"
 #include "service/memory_changes.h"
 #include "service/memory_words.h"
 
@@ -138,9 +139,10 @@ namespace {
 class DocumentRemoval {
  public:
   DocumentRemoval(MemoryService::State& state, const std::shared_ptr<vault::Bank>& bank,
-                  const std::string& name, std::string rule)
+                  const std::string& name, std::string rule, bool erase)
       : state_(state),
         name_(name),
+        erase_(erase),
         rule_(std::move(rule)),
         decisions_(state, tool::kDeleteDocument, bank->name()),
         changes_(state, bank, tool::kDeleteDocument) {}
@@ -149,6 +151,7 @@ class DocumentRemoval {
   std::optional<policy::Decision> run(DeleteDocumentResult& result) {
     result.found = false;
     result.memories = 0;
+    result.receipt.reset();
     const auto document = vault::find_document(changes_.bank(), name_);
     if (!document) {
       if (auto denied = denial({})) return denied;
@@ -168,6 +171,15 @@ class DocumentRemoval {
     }
     vault::erase_document(changes_.bank(), *document);
     if (records.empty()) records.push_back(document->id);
+    if (erase_) {
+      result.receipt = mark_erased(
+          changes_.bank(), records.front(), changes_.now(),
+          {"the document, with its name, and " + std::to_string(memories.size()) +
+               (memories.size() == 1 ? " memory" : " memories") + " with every revision",
+           "passages, vectors and fingerprints in the index",
+           "terms, words, tags and speakers that no other memory has",
+           "replies that were kept for operation ids of the bank"});
+    }
     log_forgotten(state_, changes_.bank(), tool::kDeleteDocument, rule_, records);
     changes_.commit();
     result.found = true;
@@ -202,6 +214,7 @@ class DocumentRemoval {
 
   MemoryService::State& state_;
   const std::string& name_;
+  bool erase_;
   std::string rule_;
   TagDecisions decisions_;
   MemoryChanges changes_;
@@ -211,7 +224,7 @@ class DocumentRemoval {
 }  // namespace
 
 DeleteDocumentResult MemoryService::delete_document(const std::string& document_id,
-                                                    const std::string& bank_name) {
+                                                    const std::string& bank_name, bool erase) {
   check_name(document_id, "document_id");
   State& state = *state_;
   return state.call(tool::kDeleteDocument, [&]() -> DeleteDocumentResult {
@@ -224,8 +237,9 @@ DeleteDocumentResult MemoryService::delete_document(const std::string& document_
     const auto bank = open_for_listing(state, banks, tool::kDeleteDocument, scope);
     if (!bank) return result;
     std::optional<policy::Decision> denied;
-    with_reserve(
-        state, [&] { denied = DocumentRemoval(state, bank, document_id, scope.rule).run(result); });
+    with_reserve(state, [&] {
+      denied = DocumentRemoval(state, bank, document_id, scope.rule, erase).run(result);
+    });
     if (denied) state.deny(banks.write, tool::kDeleteDocument, *denied);
     return result;
   });

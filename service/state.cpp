@@ -53,6 +53,7 @@ void MemoryService::State::open_vault() {
   open_options.path = options.vault_path;
   open_options.read_only = options.read_only;
   open_options.no_anchor = options.no_anchor;
+  open_options.as_backup = options.as_backup;
   open_options.allow_fuse = env("STRONGROOM_ALLOW_FUSE") == "1";
   open_options.session = session;
   open_options.sessions = sessions;

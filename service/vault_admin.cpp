@@ -26,6 +26,7 @@ vault::Vault& VaultAdmin::State::open() {
   open_options.path = options.vault_path;
   open_options.read_only = options.read_only;
   open_options.no_anchor = options.no_anchor;
+  open_options.as_backup = options.as_backup;
   open_options.allow_fuse = env("STRONGROOM_ALLOW_FUSE") == "1";
   open_options.session = vault::random_id();
   // First: without a vault it does not matter whether the key is there.
@@ -44,7 +45,10 @@ void VaultAdmin::State::require_write() const {
 
 crypto::SecretKey VaultAdmin::State::admin_key() {
   require_write();
-  vault::Vault& opened = open();
+  return admin_key(open());
+}
+
+crypto::SecretKey VaultAdmin::State::admin_key(vault::Vault& opened) {
   vault::Unlocker admin = make_unlocker(options.admin);
   // Where nothing of its own was given, the owner's secret is tried before anybody is asked.
   const bool given = admin.secrets.key_file || admin.secrets.passphrase;
@@ -126,6 +130,7 @@ VaultStatus VaultAdmin::status() {
     status.secrets += bank.secrets;
     status.memories += bank.memories;
     status.documents += bank.documents;
+    status.erase_pending += bank.erase_pending;
   }
   status.notes = vault.lineage_notes();
   if (!state_->options.read_only) vault.restore_reserve();
@@ -170,6 +175,7 @@ std::vector<BankStatus> VaultAdmin::banks() {
     bank.memories = view.head().counts.memories;
     bank.documents = view.head().counts.documents;
     bank.generation = view.head().generation;
+    bank.erase_pending = view.head().erase_pending.size();
     bank.file_bytes = file_bytes(vault.bank_path(info.id));
     banks.push_back(std::move(bank));
   }

@@ -45,13 +45,14 @@ struct AdminOptions {
   std::string principal = "local:cli";
   bool read_only = false;
   bool no_anchor = false;
+  bool as_backup = false;  // the vault is a backup, which is opened read-only
 };
 
 struct BankStatus {
   std::string name, tag;
   TimeMs created = 0;
   std::uint64_t entries = 0, secrets = 0, memories = 0, documents = 0, generation = 0,
-                file_bytes = 0;
+                file_bytes = 0, erase_pending = 0;
 };
 
 struct VaultStatus {
@@ -77,6 +78,48 @@ struct VerifyOutcome {
   std::uint64_t banks = 0, records = 0, names = 0, chunks = 0, log_records = 0;
   std::uint64_t memories = 0, documents = 0, links = 0, index_rows = 0;
   std::vector<VerifyLine> problems;
+};
+
+/// What became of one file; the vault's own has an empty name.
+struct CompactLine {
+  std::string bank;
+  std::uint64_t bytes_before = 0, bytes_after = 0;  // on disk
+  std::uint64_t expired = 0;                        // entries that had expired and are gone
+  std::uint64_t erased = 0;                         // pending erasures that are now complete
+  std::uint64_t erase_pending = 0;                  // that are not
+  std::optional<Code> failed;                       // then nothing was changed
+  std::string problem;
+};
+
+struct BackupOutcome {
+  std::uint64_t banks = 0, rows = 0;
+};
+
+struct RestoreOutcome {
+  std::uint64_t banks = 0;
+  bool replaced = false;  // there was a vault before
+  std::vector<std::string> notes;
+};
+
+/// A bank, or with an empty name the vault's own file, against what this machine has seen of it.
+struct AnchorLine {
+  std::string bank;
+  std::uint64_t generation = 0, seen = 0;
+  std::string state;  // "ok", "rollback", "fork", "not seen"
+  std::string problem;
+};
+struct AnchorReport {
+  std::string state;    // "ok", "new", "off", "unavailable"
+  std::string replica;  // this machine's id in the vault; empty without an anchor
+  std::uint64_t root_version = 0, root_seen = 0;
+  std::vector<AnchorLine> lines;
+};
+
+/// What is wrong, or worth knowing, and the command for it.
+struct DoctorLine {
+  enum class Kind { ok, note, problem, fixed };
+  Kind kind = Kind::ok;
+  std::string text, command;
 };
 
 struct AuditLine {
@@ -144,12 +187,40 @@ struct BankVectors {
 
 class VaultAdmin {
  public:
+  struct State;  // internal to service/
+
   explicit VaultAdmin(AdminOptions options);
   ~VaultAdmin();
 
   /// Works on a locked or missing vault, which it reports.
   VaultStatus status();
   VerifyOutcome verify(bool fast, const std::function<void(std::uint64_t rows)>& progress = {});
+
+  /// Rewrites the file of a bank, or with an empty name of every bank and the vault's own. One that
+  /// cannot be rewritten, because another process has it open for instance, is a line that says so;
+  /// the others go on. Throws not_found for a bank that is not there.
+  std::vector<CompactLine> compact(const std::string& bank,
+                                   const std::function<void(const CompactLine&)>& visit = {});
+
+  /// Copies the vault into a new folder while others use it, and checks every row of the copy. Each
+  /// bank is copied as of one moment, not all as of the same. Throws conflict when something is
+  /// there, corrupt when the vault is damaged.
+  BackupOutcome backup(const std::string& path,
+                       const std::function<void(std::uint64_t rows)>& progress = {});
+  /// Puts a backup in the vault's place: there may be none, or one of the same id that nobody has
+  /// open. The secrets are those of the backup; an older root record needs the admin's too. Throws
+  /// invalid (no backup), conflict (a backup of another vault), busy, corrupt.
+  RestoreOutcome restore(const std::string& path,
+                         const std::function<void(std::uint64_t rows)>& progress = {});
+
+  /// The vault against this machine's anchor; opens a vault that was rolled back.
+  AnchorReport anchor();
+  /// Takes the files as the truth, whatever this machine has seen.
+  AnchorReport accept_anchor();
+
+  /// Looks at everything about the vault that can be wrong; changes nothing unless `fix`, which
+  /// removes what interrupted commands left behind.
+  std::vector<DoctorLine> doctor(bool fix);
 
   std::vector<BankStatus> banks();
   void create_bank(const std::string& name);  // conflict: there is one
@@ -205,7 +276,6 @@ class VaultAdmin {
   void remove_slot(const std::string& id);
 
  private:
-  struct State;
   std::unique_ptr<State> state_;
 };
 

@@ -214,6 +214,20 @@ void Anchor::drop(const BankId& bank) {
   update([&](Content& content) { content.banks.erase(bank); });
 }
 
+void Anchor::accept(const Id16& replica, std::map<BankId, Seen> banks, std::uint64_t root_version) {
+  update([&](Content& content) {
+    content.replica = replica;
+    content.banks = std::move(banks);
+    content.root_version = root_version;
+  });
+  const std::lock_guard lock(mutex_);
+  if (!enabled_) return;
+  if (state_ == AnchorState::unavailable || content_.replica != replica) {
+    throw Error(Code::io, "The anchor of this machine could not be written.");
+  }
+  state_ = AnchorState::ok;
+}
+
 void check_lineage(const VersionVector& head, const Id16& head_tag, const Anchor::Seen& seen) {
   const std::string generations = "its file is at generation " + std::to_string(head.newest()) +
                                   ", this machine has seen " + std::to_string(seen.vector.newest());

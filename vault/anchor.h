@@ -42,6 +42,9 @@ class Anchor {
             std::uint64_t root_version);
   /// The bank is gone.
   void drop(const BankId& bank);
+  /// Takes this as what was seen, in the place of everything before; `replica` is who writes from
+  /// now on. Throws io when it cannot be written; does nothing without an anchor.
+  void accept(const Id16& replica, std::map<BankId, Seen> banks, std::uint64_t root_version);
 
  private:
   struct Content {

@@ -123,7 +123,13 @@ void AuditSession::append(WriteTxn& txn, BankHead& head, const VaultId& vault, c
     head.log_chain = next_chain(log_key, head.log_chain, head.log_next, row);
     ++head.log_next;
   };
-  if (!announced_) {
+  const auto announced = [&] {
+    const auto row = txn.get(Table::log, IntegerKey(announced_in_).view());
+    return row && row->size() >= kPrefix && (*row)[2] == kSession &&
+           row->substr(8, 16) == view(session_);
+  };
+  if (!announced_ || !announced()) {
+    announced_in_ = head.log_next;
     // The key at step_, so that steps of an aborted transaction stay unreadable and harmless.
     std::string row = row_prefix(kSession, step_, session_);
     row.append(crypto::sealed_box(audit_public_key, key_.view()));

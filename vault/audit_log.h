@@ -45,8 +45,9 @@ class AuditSession {
  public:
   explicit AuditSession(const Id16& session);
 
-  /// Appends the session row, if it is not there, and one row an event; moves sequence and chain in
-  /// `head`. Call committed() after the transaction committed; without it the steps are skipped.
+  /// Appends the session row, if the log does not have it (it may be an older one, that was
+  /// restored), and one row an event; moves sequence and chain in `head`. Call committed() after
+  /// the transaction committed; without it the steps are skipped.
   void append(WriteTxn& txn, BankHead& head, const VaultId& vault, const BankId& bank,
               const crypto::SecretKey& log_key, std::string_view audit_public_key,
               const std::vector<AuditEvent>& events);
@@ -57,6 +58,7 @@ class AuditSession {
   crypto::SecretKey key_;
   std::uint32_t step_ = 0;
   bool announced_ = false;
+  std::uint64_t announced_in_ = 0;  // sequence number of the session row
 };
 
 struct LoggedEvent {

@@ -2,13 +2,13 @@
 // complete and synced, so that a kill leaves either no vault or a whole one.
 #include <algorithm>
 #include <cerrno>
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
+#include "vault/directory.h"
 #include "vault/file_check.h"
 #include "vault/lmdb_engine.h"
 #include "vault/recipient.h"
@@ -18,39 +18,6 @@ namespace strongroom::vault {
 namespace {
 
 constexpr std::string_view kDoing = "make the vault";
-constexpr off_t kReserveBytes = 1 << 20;
-
-std::vector<std::string> directory_entries(const std::string& path) {
-  std::vector<std::string> names;
-  DIR* const dir = ::opendir(path.c_str());
-  if (dir == nullptr) throw_errno("look at the vault's directory", errno);
-  while (const dirent* entry = ::readdir(dir)) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
-  }
-  ::closedir(dir);
-  return names;
-}
-
-// Flat directories only: a vault's own and its banks.
-void remove_tree(const std::string& path) noexcept {
-  try {
-    for (const std::string& name : directory_entries(path)) {
-      const std::string child = path + "/" + name;
-      if (::unlink(child.c_str()) != 0) remove_tree(child);
-    }
-    ::rmdir(path.c_str());
-  } catch (const Error&) {
-    // What cannot be listed cannot be removed either; the name ends in .tmp and says what it is.
-  }
-}
-
-void make_reserve(const std::string& path) {
-  UniqueFd fd(::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!fd) throw_errno(kDoing, errno);
-  if (const int error = ::posix_fallocate(fd.get(), 0, kReserveBytes)) throw_errno(kDoing, error);
-  sync_fd(fd.get(), kDoing);
-}
 
 struct NewRecipient {
   RootRecipient root;
@@ -122,7 +89,7 @@ void fill(const std::string& directory, const CreateOptions& options) {
   header.created = now_ms();
   const std::string header_bytes = encode_header(header);
   create_file(directory + "/header", header_bytes, 0600, kDoing);
-  make_reserve(directory + "/reserve");
+  make_reserve(directory, kDoing);
   if (::mkdir((directory + "/banks").c_str(), 0700) != 0) throw_errno(kDoing, errno);
 
   const crypto::SecretKey vmk = crypto::SecretKey::random();

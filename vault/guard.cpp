@@ -52,6 +52,16 @@ void require_plain(int fd) {
   }
 }
 
+// A lock on a guard that is no longer there (a vault was restored meanwhile) guards nothing.
+bool still_named(int fd, const std::string& path) {
+  struct stat open {
+  }, named{};
+  return ::fstat(fd, &open) == 0 && ::stat(path.c_str(), &named) == 0 &&
+         open.st_dev == named.st_dev && open.st_ino == named.st_ino;
+}
+
+constexpr int kAttempts = 8;
+
 }  // namespace
 
 std::string guard_path(const std::string& mdb_path) {
@@ -59,6 +69,31 @@ std::string guard_path(const std::string& mdb_path) {
 }
 
 Guard Guard::shared(const std::string& mdb_path, bool read_only) {
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    Guard guard = take_shared(mdb_path, read_only);
+    if (!guard.fd_ || still_named(guard.fd(), guard_path(mdb_path))) return guard;
+  }
+  throw Error(Code::busy, "Another process is replacing the vault; try again.");
+}
+
+Guard Guard::exclusive(const std::string& mdb_path) {
+  const std::string path = guard_path(mdb_path);
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
+    UniqueFd fd(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!fd) throw_errno("open the vault's guard", errno);
+    require_plain(fd.get());
+    // A fresh descriptor: turning a shared lock into an exclusive one drops it first.
+    if (!lock_whole_file(fd.get(), true, Patience{2000})) {
+      throw Error(Code::busy,
+                  "Another process has this part of the vault open. A server that is not used "
+                  "closes it after a minute; try again then.");
+    }
+    if (still_named(fd.get(), path)) return Guard(std::move(fd));
+  }
+  throw Error(Code::busy, "Another process is replacing the vault; try again.");
+}
+
+Guard Guard::take_shared(const std::string& mdb_path, bool read_only) {
   const std::string path = guard_path(mdb_path);
   const int flags = read_only ? O_RDONLY : O_RDWR | O_CREAT;
   UniqueFd fd(::open(path.c_str(), flags | O_NOFOLLOW | O_CLOEXEC, 0600));

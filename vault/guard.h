@@ -17,6 +17,9 @@ class Guard {
   /// Takes the shared lock, making the guard file where needed. Throws busy when the file is being
   /// replaced, or is open in another PID namespace.
   static Guard shared(const std::string& mdb_path, bool read_only);
+  /// Takes the exclusive lock: nobody else has the file open, or opens it before this guard is
+  /// gone. Throws busy when others keep it open.
+  static Guard exclusive(const std::string& mdb_path);
   Guard() = default;
 
   /// The open file, for further locks; -1 without one.
@@ -24,6 +27,7 @@ class Guard {
 
  private:
   explicit Guard(UniqueFd fd) : fd_(std::move(fd)) {}
+  static Guard take_shared(const std::string& mdb_path, bool read_only);
   UniqueFd fd_;  // closing it drops the lock
 };
 

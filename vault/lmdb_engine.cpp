@@ -266,7 +266,8 @@ class EngineClosing {
 
 class LmdbEngine final : public Engine, public std::enable_shared_from_this<LmdbEngine> {
  public:
-  LmdbEngine(const std::string& path, const EngineOptions& options, const FileKey& key);
+  LmdbEngine(const std::string& path, const EngineOptions& options, const FileKey& key,
+             Guard guard);
   ~LmdbEngine() override {
     const EngineClosing closing(key_);
     // In a forked child the environment belongs to the parent: closing would clear its locks.
@@ -315,6 +316,7 @@ class LmdbEngine final : public Engine, public std::enable_shared_from_this<Lmdb
   bool open_index_table(MDB_txn* txn, unsigned flags);
   void add_index_table();
   void look_for_index_table();
+  void require_known_tables();
 
   static bool names(const std::string& path, const FileKey& key) {
     struct stat info {};
@@ -561,6 +563,21 @@ void LmdbEngine::add_index_table() {
   if (rc != MDB_SUCCESS) throw_commit(rc);
 }
 
+// Rows of a table that this version does not know would be lost by whoever copies the file.
+void LmdbEngine::require_known_tables() {
+  MDB_txn* txn = begin(MDB_RDONLY);
+  MDB_dbi main = 0;
+  MDB_stat stat{};
+  int rc = mdb_dbi_open(txn, nullptr, 0, &main);
+  if (rc == MDB_SUCCESS) rc = mdb_stat(txn, main, &stat);
+  mdb_txn_abort(txn);
+  check(rc);
+  const std::size_t known = options_.root_tables ? kTables.size() : kTables.size() - 2;
+  if (stat.ms_entries > known) {
+    throw Error(Code::unsupported, "A file of the vault has tables of a newer Strongroom.");
+  }
+}
+
 // Open read-only on a file that lacked the table: another process may have added it since.
 void LmdbEngine::look_for_index_table() {
   const std::lock_guard lock(reader_mutex_);  // LMDB lets one transaction at a time open a table
@@ -579,17 +596,19 @@ void LmdbEngine::look_for_index_table() {
   has_index_ = found;
 }
 
-LmdbEngine::LmdbEngine(const std::string& path, const EngineOptions& options, const FileKey& key)
+LmdbEngine::LmdbEngine(const std::string& path, const EngineOptions& options, const FileKey& key,
+                       Guard guard)
     : options_(options),
       path_(path),
       key_(key),
-      guard_(Guard::shared(path, options.read_only)),
-      turns_(guard_.fd()),
+      guard_(std::move(guard)),
+      turns_(options.exclusive != nullptr ? options.exclusive->fd() : guard_.fd()),
       fork_generation_(g_fork_generation.load()) {
   const EngineScope scope;
   try {
     open_environment(path);
     open_tables();
+    require_known_tables();
     struct stat lock_file {};
     if (::stat((path_ + "-lock").c_str(), &lock_file) == 0) {
       lock_key_ = FileKey(lock_file.st_dev, lock_file.st_ino);
@@ -624,7 +643,11 @@ std::shared_ptr<Engine> open_lmdb(const std::string& path, const EngineOptions& 
   std::unique_lock lock(all.mutex);
   if (options.create) {
     create_file(path, {}, 0600, "make a file of the vault");
+  } else {
+    open_data_file(path);  // or its guard would be made beside nothing
   }
+  // Before anything is looked at: until the guard is held the file may be replaced.
+  Guard guard = options.exclusive != nullptr ? Guard() : Guard::shared(path, options.read_only);
   const UniqueFd fd = open_data_file(path);
   check_vault_file(fd.get());
   check_file_system(fd.get(), options.allow_fuse);
@@ -640,7 +663,7 @@ std::shared_ptr<Engine> open_lmdb(const std::string& path, const EngineOptions& 
     }
     all.closed.wait(lock);
   }
-  auto engine = std::make_shared<LmdbEngine>(path, options, key);
+  auto engine = std::make_shared<LmdbEngine>(path, options, key, std::move(guard));
   all.engines[key] = engine;
   return engine;
 }

@@ -9,11 +9,16 @@
 
 namespace strongroom::vault {
 
+class Guard;
+
 struct EngineOptions {
   bool read_only = false;    // no lock file is made when the directory cannot be written
   bool create = false;       // make the file and its tables; it must not exist
   bool allow_fuse = false;   // FUSE file systems are refused unless allowed
   bool root_tables = false;  // root and recipients as well (bank 0)
+  /// The exclusive guard of the file, or of the file that this one is to replace, which the caller
+  /// holds longer than the engine; else the engine takes a shared one.
+  const Guard* exclusive = nullptr;
 };
 
 /// Opens `path` after the file checks, holding its guard. One environment a file and process: a

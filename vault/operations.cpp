@@ -64,6 +64,22 @@ void put_operation(BankWrite& bank, std::string_view principal, std::string_view
   bank.bind(Kind::operation, name, bank.append(Kind::operation, body.body().view()));
 }
 
+void drop_operations(BankWrite& bank) {
+  std::vector<std::pair<RecordId, std::string>> gone;
+  SecretBytes plain;
+  bank.txn().scan(Table::records, {}, [&](std::string_view key, std::string_view row) {
+    const auto id = load_le<std::uint64_t>(key);
+    if (read_envelope(row).kind == Kind::operation) {
+      gone.emplace_back(id, decode(bank.open(id, plain).body).name);
+    }
+    return true;
+  });
+  for (const auto& [id, name] : gone) {
+    bank.erase(id);
+    bank.unbind(Kind::operation, name);
+  }
+}
+
 void sweep_operations(BankWrite& bank, TimeMs now) {
   constexpr int kRowsACall = 32;
   BankHead& head = bank.mutable_head();

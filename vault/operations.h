@@ -27,6 +27,9 @@ std::optional<Operation> find_operation(BankRead& bank, std::string_view princip
 void put_operation(BankWrite& bank, std::string_view principal, std::string_view operation_id,
                    const Operation& operation);
 
+/// Removes all of them: their replies may hold names.
+void drop_operations(BankWrite& bank);
+
 /// Removes operations that have run out, a bounded share a call; run in write transactions.
 void sweep_operations(BankWrite& bank, TimeMs now);
 

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "crypto/process.h"
 #include "crypto/recovery_code.h"
+#include "vault/backup_mark.h"
 #include "vault/file_check.h"
 #include "vault/lmdb_engine.h"
 #include "vault/recipient.h"
@@ -153,16 +154,30 @@ std::unique_ptr<Vault> Vault::open(const VaultOptions& options, Unlocker& unlock
   std::unique_ptr<Vault> vault(new Vault(options));
   check_directory(vault->options_.path);
   vault->read_header();
+  vault->check_backup();
   if (!file_exists(vault->root_path())) throw_corrupt("root.mdb is missing");
-  vault->anchor_ =
-      std::make_shared<Anchor>(vault->header_.vault_id, !options.no_anchor, options.read_only);
+  vault->anchor_ = std::make_shared<Anchor>(vault->header_.vault_id, !vault->options_.no_anchor,
+                                            vault->options_.read_only);
   EngineOptions engine;
-  engine.read_only = options.read_only;
+  engine.read_only = vault->options_.read_only;
   engine.allow_fuse = options.allow_fuse;
   engine.root_tables = true;
   vault->root_engine_ = open_lmdb(vault->root_path(), engine);
   vault->unlock(unlocker);
   return vault;
+}
+
+// A backup is a vault that nobody goes on with: what is restored from it does.
+void Vault::check_backup() {
+  const auto marked = read_backup_mark(options_.path);
+  if (!marked && !options_.as_backup) return;
+  if (!options_.as_backup) {
+    throw Error::invalid("vault", "is a backup: read it with --as-backup, or restore it");
+  }
+  if (!marked) throw Error::invalid("--as-backup", "is for backups, and this is none");
+  if (marked->vault != hex(view(header_.vault_id)))
+    throw_corrupt("the mark of a backup is another vault's");
+  options_.read_only = options_.no_anchor = true;
 }
 
 void Vault::read_header() {
@@ -179,7 +194,7 @@ void Vault::read_header() {
   }
   header_bytes_ = read_all(fd->get(), kHeaderBytes, "the vault's header");
   header_ = decode_header(header_bytes_);
-  if (!options_.read_only && !can_write(header_)) {
+  if (!options_.read_only && !options_.as_backup && !can_write(header_)) {
     throw Error(Code::unsupported,
                 "Only a newer Strongroom may write this vault; use --read-only.");
   }
@@ -286,6 +301,10 @@ void Vault::unlock(Unlocker& unlocker) {
                         opened_with_.id);
   BankKeys keys = BankKeys::make(header_.vault_id, kBankZero, 1, vmk_, crypto::SecretKey());
   txn.reset();
+  make_bank0(std::move(keys));
+}
+
+void Vault::make_bank0(BankKeys keys) {
   bank0_ = std::make_shared<Bank>(root_engine_, header_.vault_id, kBankZero, std::string(),
                                   std::move(keys), anchor_, options_.session);
   adopt_session(*bank0_);
@@ -297,6 +316,25 @@ void Vault::unlock(Unlocker& unlocker) {
     lineage_notes_.push_back(error.text());
   }
   load_root();
+}
+
+void Vault::detach_root() {
+  bank0_.reset();
+  root_engine_.reset();
+}
+
+void Vault::attach_root(BankKeys keys) {
+  EngineOptions engine;
+  engine.read_only = options_.read_only;
+  engine.allow_fuse = options_.allow_fuse;
+  engine.root_tables = true;
+  root_engine_ = open_lmdb(root_path(), engine);
+  make_bank0(std::move(keys));
+}
+
+void Vault::close_bank(std::string_view name) {
+  const auto at = open_.find(name);
+  if (at != open_.end()) open_.erase(at);
 }
 
 void Vault::load_root() {

@@ -32,6 +32,7 @@ struct VaultOptions {
   bool read_only = false;
   bool no_anchor = false;
   bool allow_fuse = false;
+  bool as_backup = false;                  // a backup is opened, and only so: read-only, no anchor
   Id16 session{};                          // of this process
   std::shared_ptr<SessionStore> sessions;  // may be null
 };
@@ -158,11 +159,15 @@ class Vault {
 
   std::string bank_path(const BankId& id) const;
   std::string root_path() const;
+  const std::string& header_bytes() const noexcept { return header_bytes_; }
 
  private:
+  friend class VaultFiles;
   explicit Vault(VaultOptions options);
   void read_header();
+  void check_backup();
   void unlock(Unlocker& unlocker);
+  void make_bank0(BankKeys keys);
   void load_root();
   void load_policy(BankRead& view);
   std::optional<crypto::SecretKey> try_slots(ReadTxn& txn, crypto::SlotRole role,
@@ -170,6 +175,11 @@ class Vault {
                                              bool& any_method_tried);
   std::shared_ptr<Bank> open_listed(const BankInfo& info, BankKeys keys);
   void adopt_session(Bank& bank);
+  /// Closes the file of bank 0, or of a bank that nobody else holds; and opens that of bank 0
+  /// again.
+  void detach_root();
+  void attach_root(BankKeys keys);
+  void close_bank(std::string_view name);
   /// One root change: reads the row in the write transaction, applies, re-signs.
   void change_root(const crypto::SecretKey& admin, AuditEvent event,
                    const std::function<void(BankWrite&, RootRecord&)>& change);

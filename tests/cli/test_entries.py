@@ -236,10 +236,21 @@ class Remove(CliTest):
         self.ok("set", "k", "v")
         self.assertEqual(list(self.json("rm", "k", "--yes")), ["key", "bank", "notes"])
 
-    def test_erase_is_not_offered(self):
+    def test_erase(self):
         self.ok("set", "k", "v")
-        self.fails(USAGE, "rm", "k", "--yes", "--erase", error="invalid", text="unknown")
-        self.assertEqual(self.ok("get", "k"), b"v")
+        self.ok("set", "k", "w")
+        answer = self.json("rm", "k", "--yes", "--erase")
+        self.assertEqual(list(answer), ["key", "bank", "receipt", "erase_pending", "notes"])
+        self.assertFalse(answer["erase_pending"])
+        self.assertEqual(list(answer["receipt"]), ["id", "time", "destroyed", "not_reached"])
+        self.assertIn("2 revisions", answer["receipt"]["destroyed"][0])
+        self.assertEqual(self.json("status")["erase_pending"], 0)
+        self.fails(NOT_FOUND, "rm", "k", "--yes", "--erase", error="not_found")
+        self.ok("set", "k", "again")
+        self.assertEqual(self.ok("get", "k"), b"again")
+        text = self.ok("rm", "k", "--yes", "--erase").decode()
+        self.assertIn("not reached: earlier backups", text)
+        self.assertNotIn("pending", text)
 
 
 class CommandLine(CliTest):
@@ -249,7 +260,7 @@ class CommandLine(CliTest):
         self.fails(USAGE, "gett", "k", error="invalid", text='the nearest is "get"')
         self.fails(USAGE, "policy", "shw", error="invalid", text='the nearest is "show"')
         self.fails(USAGE, "get", "k", "--jsn", error="invalid", text='the nearest is "--json"')
-        for later in ("grant", "unlock", "lock", "backup", "serve", "undo"):
+        for later in ("grant", "unlock", "lock", "rotate", "serve", "undo"):
             self.fails(USAGE, later, error="invalid", text="is unknown")
 
     def test_values_in_the_wrong_place_are_not_repeated(self):

@@ -292,6 +292,7 @@ void write_everything(Vault& vault) {
     reads.records = {{9, 2, 300}, {4, 1, 7}};
     write.log(reads);
     write.log(event_of("agent_remember"));
+    write.mutable_head().erase_pending = {7, 9};
     write.commit();
   }
   write_memories(vault, *bank);

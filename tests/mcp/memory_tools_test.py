@@ -254,7 +254,8 @@ class Edit(MemoryCase):
                                 ('"replacement"', {"op": "invalidate", "replacement": "x"})):
             self.refused("memory_edit", "invalid", word, id=self.old, **arguments)
         self.refused("memory_edit", "invalid", "id", op="forget")
-        self.refused("memory_edit", "unsupported", "erase", op="forget", id=self.old, erase=True)
+        self.refused("memory_edit", "invalid", "erase", op="update", id=self.old, content="x",
+                     erase=True)
         self.assertEqual(len(self.found("what did Ana choose for billing?")), 2)
 
 

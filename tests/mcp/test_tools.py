@@ -134,7 +134,6 @@ class Catalogue(ToolCase):
         self.assertIn("never as instructions", self.client.initialize()["instructions"])
 
     def test_options_that_do_not_work_are_not_advertised(self):
-        self.assertNotIn("erase", self.tools["agent_forget"]["inputSchema"]["properties"])
         self.assertNotIn("operation_id", self.tools["agent_remember"]["inputSchema"]["properties"])
 
 
@@ -538,12 +537,21 @@ class Forget(ToolCase):
         self.assertTrue(result["isError"])
         self.assertEqual(text_of(result), 'No memory found for "a"')
 
-    def test_erase_is_unsupported(self):
+    def test_erase_is_pending_until_a_compaction(self):
         self.remember("a", "b")
-        text = self.refused("agent_forget", "unsupported", key="a", erase=True)
-        self.assertTrue(text.startswith("Unsupported: erase "))
-        self.assertEqual(self.stored_keys(), ["a"])
         self.assertEqual(text_of(self.call("agent_forget", key="a", erase=False)), 'Forgot "a"')
+        self.remember("a", "b")
+        result = self.call("agent_forget", key="a", erase=True)
+        self.assertEqual(text_of(result), 'Forgot "a"')
+        self.assertIn("strongroom compact", result["content"][1]["text"])
+        receipt = result["structuredContent"]["data"]["receipt"]
+        self.assertTrue(receipt["erase_pending"])
+        self.assertEqual(list(receipt),
+                         ["id", "time", "destroyed", "not_reached", "erase_pending"])
+        self.assertEqual(self.stored_keys(), [])
+        health = self.call("get_project_context")["structuredContent"]["health"]
+        self.assertEqual(health["erase_pending"], 1)
+        self.refused("agent_forget", "invalid", "erase", key="a", erase="yes")
 
     def test_refused_arguments(self):
         self.refused("agent_forget", "invalid", "key")
