@@ -119,6 +119,7 @@ class ExportFile {
     buffer_.append(line).append("\n");
     if (buffer_.size() >= kWriteAt) write();
   }
+  /// What was added is on the disk; the file stays from now on.
   void finish() {
     write();
     sync_fd(fd_.get(), kDoing);
@@ -136,6 +137,31 @@ class ExportFile {
   UniqueFd fd_;
   bool finished_ = false;
 };
+
+int prune_log(Context& context, const std::string& path, bool yes) {
+  if (path == "-") throw Error::invalid("--prune", "needs a file that the log goes to");
+  context.confirm(yes, "Take the log out of the vault when it is in the file?",
+                  "audit export --prune");
+  VaultAdmin admin(context.admin_options());
+  ExportFile file(path);
+  std::uint64_t count = 0;
+  const std::uint64_t pruned = admin.prune_audit(
+      context.bank(),
+      [&](const AuditLine& line) {
+        file.add(json_line(line));
+        ++count;
+      },
+      [&] { file.finish(); });
+  if (context.json()) {
+    JsonWriter writer;
+    writer.begin_object().member("records", count).member("pruned", pruned);
+    context.out().line(writer.end_object().text());
+  } else {
+    context.out().line("Exported " + std::to_string(count) + " records; took " +
+                       std::to_string(pruned) + " rows out of the vault");
+  }
+  return 0;
+}
 
 int export_log(Context& context, const std::string& path) {
   service::AuditFilter filter;
@@ -176,11 +202,20 @@ void add_audit_commands(Command& root) {
              "The newest N; all of them unless given");
   group.command("verify", "Check the chain of every log; exit code 5 when one is broken",
                 verify_logs);
-  const auto path = std::make_shared<std::string>();
-  group
-      .command("export", "Write the log as JSON Lines",
-               [path](Context& context) { return export_log(context, *path); })
-      .positional("FILE", *path, "A new file, or \"-\" for standard output");
+  struct Export {
+    std::string path;
+    bool prune = false, yes = false;
+  };
+  const auto wanted = std::make_shared<Export>();
+  Command command =
+      group.command("export", "Write the log as JSON Lines", [wanted](Context& context) {
+        if (wanted->prune) return prune_log(context, wanted->path, wanted->yes);
+        return export_log(context, wanted->path);
+      });
+  command.positional("FILE", wanted->path, "A new file, or \"-\" for standard output");
+  command.flag("--prune", wanted->prune,
+               "Take what was exported out of the vault; needs the admin's secret");
+  command.flag("--yes,-y", wanted->yes, "Do not ask");
 }
 
 }  // namespace strongroom::cli

@@ -261,9 +261,15 @@ class VaultAdmin {
 
   /// In time order; the chain of each log is checked while it is read.
   void audit_log(const AuditFilter& filter, const std::function<void(const AuditLine&)>& visit);
+  /// Hands out every event of a bank's log, or with an empty name of all logs, log by log, and takes
+  /// them out of the vault: a checkpoint signed by the admin stands for them. `keep` is called before
+  /// the events handed out so far go: they must be safe by then. How many rows went.
+  std::uint64_t prune_audit(const std::string& bank,
+                            const std::function<void(const AuditLine&)>& visit,
+                            const std::function<void()>& keep);
   struct ChainLine {
     std::string bank;
-    std::uint64_t records = 0;
+    std::uint64_t records = 0, pruned = 0;
     std::string problem;
   };
   /// The vault's own log, whose bank is empty, then each bank's.

@@ -6,12 +6,16 @@
 #include "base/error.h"
 #include "crypto/aead.h"
 #include "crypto/box.h"
+#include "crypto/sign.h"
+#include "vault/log_checkpoint.h"
 
 namespace strongroom::vault {
 namespace {
 
 constexpr std::size_t kPrefix = 24;  // version, suite, kind, 0, step u32, session 16
 constexpr std::size_t kLogFloor = 64;
+// A checkpoint: prefix, chain hash before it 32, rows taken away u64, time i64, signature 64.
+constexpr std::size_t kSigned = kPrefix + 32 + 8 + 8, kCheckpointBytes = kSigned + 64;
 enum RowKind : char { kSession = 1, kEvent = 2, kCheckpoint = 3 };
 
 std::string row_prefix(RowKind kind, std::uint32_t step, const Id16& session) {
@@ -215,29 +219,108 @@ void read_log(ReadTxn& txn, const BankHead& head, const VaultId& vault, const Ba
               const std::function<void(const LoggedEvent&)>& visit) {
   crypto::Hash32 chain{};
   std::uint64_t sequence = 1;
+  bool first = true;
   LogReader reader(vault, bank, audit_secret);
   txn.scan(Table::log, {}, [&](std::string_view key, std::string_view row) {
-    if (key.size() != 8 || load_le<std::uint64_t>(key) != sequence) {
-      throw_corrupt("the log has a gap");
-    }
+    if (key.size() != 8) throw_corrupt("the log has a gap");
     if (row.size() < kPrefix || row[0] != 1 || row[1] != 1)
       throw_corrupt("a log record is malformed");
+    if (row[2] == kCheckpoint && first) {
+      if (row.size() != kCheckpointBytes) throw_corrupt("a checkpoint of the log is malformed");
+      sequence = load_le<std::uint64_t>(key);
+      std::memcpy(chain.data(), row.data() + kPrefix, chain.size());
+    }
+    if (load_le<std::uint64_t>(key) != sequence) throw_corrupt("the log has a gap");
     const auto step = load_le<std::uint32_t>(row, 4);
     const Id16 id = id_from(row.substr(8, 16));
     if (audit_secret != nullptr && row[2] == kSession) {
       reader.session(row, step, id);
     } else if (audit_secret != nullptr && row[2] == kEvent) {
       visit_event(reader.event(row, step, id, sequence, chain), visit);
+    } else if (row[2] == kCheckpoint) {
+      if (!first) throw_corrupt("a checkpoint is inside the log");
     } else if (row[2] != kSession && row[2] != kEvent) {
       throw Error(Code::unsupported, "The log was written by a newer version.");
     }
     chain = next_chain(log_key, chain, sequence, row);
     ++sequence;
+    first = false;
     return true;
   });
   if (sequence != head.log_next || chain != head.log_chain) {
     throw_corrupt("the log does not end where its bank says");
   }
+}
+
+// ---- checkpoints
+
+namespace {
+
+std::string checkpoint_message(const Bank& bank, std::uint64_t sequence, std::string_view row) {
+  std::string message(crypto::label_view(crypto::labels::kAadLog));
+  message.append(view(bank.vault_id())).append(view(bank.id()));
+  append_le(message, sequence);
+  return message.append(row.substr(0, kSigned));
+}
+
+struct FirstRow {
+  std::uint64_t sequence = 0;
+  std::string row;
+};
+
+FirstRow first_row(ReadTxn& txn) {
+  FirstRow first;
+  txn.scan(Table::log, {}, [&](std::string_view key, std::string_view row) {
+    if (key.size() != 8) throw_corrupt("the log has a gap");
+    first = {load_le<std::uint64_t>(key), std::string(row)};
+    return false;
+  });
+  return first;
+}
+
+bool is_checkpoint(std::string_view row) {
+  return row.size() == kCheckpointBytes && row[2] == kCheckpoint;
+}
+
+}  // namespace
+
+void prune_log(BankWrite& bank, const crypto::SecretKey& admin, TimeMs now) {
+  // The log is in no sum of rows, so that it is written past the bank's bookkeeping.
+  auto& txn = dynamic_cast<WriteTxn&>(bank.txn());
+  BankHead& head = bank.mutable_head();
+  std::vector<std::uint64_t> gone;
+  txn.scan(Table::log, {}, [&](std::string_view key, std::string_view) {
+    gone.push_back(load_le<std::uint64_t>(key));
+    return true;
+  });
+  std::uint64_t taken = gone.size();
+  const FirstRow before = first_row(txn);
+  if (is_checkpoint(before.row)) {
+    taken += load_le<std::uint64_t>(before.row, kPrefix + 32) - 1;  // itself was none of them
+  }
+  std::string row = row_prefix(kCheckpoint, 0, Id16{});
+  row.append(crypto::view(head.log_chain));
+  append_le(row, taken);
+  append_le(row, now);
+  const std::uint64_t sequence = head.log_next;
+  const crypto::Signature signature =
+      crypto::sign(admin, checkpoint_message(bank.bank(), sequence, row));
+  row.append(signature.data(), signature.size());
+  for (const std::uint64_t old : gone) txn.erase(Table::log, IntegerKey(old).view());
+  txn.append(Table::log, IntegerKey(sequence).view(), row);
+  head.log_chain = next_chain(bank.bank().keys().log, head.log_chain, sequence, row);
+  ++head.log_next;
+}
+
+std::uint64_t check_log_start(BankRead& bank, std::string_view admin_public_key) {
+  const FirstRow first = first_row(bank.txn());
+  if (!is_checkpoint(first.row)) return 0;
+  if (!crypto::verify_signature(admin_public_key,
+                                checkpoint_message(bank.bank(), first.sequence, first.row),
+                                std::string_view(first.row).substr(kSigned))) {
+    throw_corrupt("the checkpoint that the log begins with is not signed by the admin");
+  }
+  return load_le<std::uint64_t>(first.row, kPrefix + 32);
 }
 
 }  // namespace strongroom::vault

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <set>
 
+#include "vault/log_checkpoint.h"
 #include "vault/verify_records.h"
 
 namespace strongroom::vault {
@@ -90,6 +91,7 @@ class Verifier {
     report_.memories += counts.memories;
     report_.documents += counts.documents;
     report_.links += counts.links;
+    check_log_start(view, crypto::view(vault_.root().admin_public_key));
     const crypto::SecretKey audit = vault_.audit_secret();
     read_log(view.txn(), head, bank.vault_id(), bank.id(), bank.keys().log, &audit,
              [&](const LoggedEvent&) {

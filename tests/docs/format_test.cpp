@@ -26,6 +26,7 @@
 #include "recall/splitter.h"
 #include "service/unlocker.h"
 #include "tests/recall/turned.h"
+#include "vault/log_checkpoint.h"
 #include "vault/guard.h"
 #include "vault/header.h"
 #include "vault/lmdb_engine.h"
@@ -1617,6 +1618,43 @@ TEST_CASE("format.md: chunks", "[docs][format]") {
     REQUIRE(entry.content_hash ==
             crypto::view(crypto::hash32(crypto::labels::kContentHash, {value})));
   }
+}
+
+TEST_CASE("format.md: a checkpoint of the log", "[docs][format]") {
+  Opened opened;
+  const Id16 vault_id = opened.vault->header().vault_id;
+  crypto::Hash32 before{};
+  std::uint64_t sequence = 0, rows = 0;
+  {
+    Unlocker unlocker;
+    unlocker.secrets = opened.test.owner_secrets();
+    const crypto::SecretKey admin = opened.vault->unlock_admin(unlocker);
+    BankWrite write = opened.global->write(opened.vault->stamp());
+    before = write.head().log_chain;
+    sequence = write.head().log_next;
+    rows = write.txn().rows(Table::log);
+    prune_log(write, admin, 77);
+    write.commit();
+  }
+  const Layout layout("Log");
+  const auto raw_rows = rows_of(opened.vault->bank_path(opened.global->id()), false);
+  const auto raw = std::find_if(raw_rows.begin(), raw_rows.end(),
+                                [](const RawRow& one) { return one.table == Table::log; });
+  REQUIRE(raw != raw_rows.end());
+  const std::string& row = raw->value;
+  REQUIRE(raw->key == le(sequence));
+  REQUIRE(row.size() == 24 + 32 + 8 + 8 + 64);
+  REQUIRE(layout.get(row, "kind") == "\3");
+  REQUIRE(layout.get(row, "step") == std::string(4, '\0'));
+  REQUIRE(layout.get(row, "session id") == std::string(16, '\0'));
+  REQUIRE(row.substr(24, 32) == crypto::view(before));
+  REQUIRE(row.substr(56, 8) == le(rows));
+  REQUIRE(row.substr(64, 8) == le(std::uint64_t{77}));
+  std::string message(crypto::label_view(crypto::labels::kAadLog));
+  message.append(view(vault_id)).append(view(opened.global->id()));
+  message.append(le(sequence)).append(row.substr(0, 72));
+  REQUIRE(crypto::verify_signature(crypto::view(opened.vault->root().admin_public_key), message,
+                                   row.substr(72)));
 }
 
 TEST_CASE("format.md: the log", "[docs][format]") {

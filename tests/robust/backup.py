@@ -502,5 +502,91 @@ class Doctor(RobustTest):
         self.assertEqual(vault.run("--read-only", "doctor", "--fix").code, 4)
 
 
+class Prune(RobustTest):
+    """audit export --prune: the log goes into the file, and a signed checkpoint stands for it."""
+
+    def lines(self, path):
+        return [json.loads(line) for line in path.read_text().splitlines()]
+
+    def test_there_is_nothing_lost(self):
+        vault = self.new_vault()
+        for number in range(5):
+            vault.set("k", str(number))
+        with Server(vault) as server:
+            server.initialize()
+            server.remember("of", "the server")
+            before = vault.must("audit", "log", "--json").lines()
+            out = vault.folder / "log.jsonl"
+            answer = vault.must("audit", "export", str(out), "--prune", "--yes", "--json").json()
+            exported = self.lines(out)
+            self.assertEqual(sorted(map(str, exported)), sorted(map(str, before)))
+            self.assertEqual(answer["records"], len(before))
+            self.assertEqual({line["tool"] for line in vault.must("audit", "log", "--json").lines()},
+                             {"audit export"})
+            # A session that was announced in what is gone is announced again.
+            server.remember("of", "the server still")
+            self.assertEqual(server.recall("of"), "the server still")
+        vault.check_clean()
+        tools = [line["tool"] for line in vault.must("audit", "log", "--json").lines()]
+        self.assertIn("agent_remember", tools)
+        vault.must("compact")
+        second = vault.folder / "second.jsonl"
+        vault.must("audit", "export", str(second), "--prune", "--yes")
+        self.assertGreater(len(self.lines(second)), 2)
+        vault.check_clean()
+
+    def test_bad_input(self):
+        vault = Vault(self.new_folder("apart"), init=False)
+        vault.must("init", "--keyfile", str(vault.key), "--admin-keyfile",
+                   str(vault.folder / "admin.key"))
+        vault.set("k", "v")
+        out = vault.folder / "log.jsonl"
+        count = len(vault.must("audit", "log", "--json").lines())
+        self.assertEqual(vault.run("audit", "export", "-", "--prune", "--yes").code, USAGE)
+        self.assertEqual(vault.run("audit", "export", str(out), "--prune").code, USAGE)
+        self.assertEqual(vault.run("audit", "export", str(out), "--prune", "--yes").code, 3)
+        self.assertFalse(out.exists())
+        out.write_text("somebody's file")
+        env = dict(vault.env, STRONGROOM_ADMIN_KEYFILE=str(vault.folder / "admin.key"))
+        done = vault.run("audit", "export", str(out), "--prune", "--yes", env=env)
+        self.assertEqual(done.code, CONFLICT, done)
+        self.assertEqual(out.read_text(), "somebody's file")
+        self.assertEqual(len(vault.must("audit", "log", "--json").lines()), count)
+        out.unlink()
+        self.assertEqual(vault.run("audit", "export", str(out), "--prune", "--yes", env=env).code, 0)
+        vault.check_clean()
+
+    def sweep(self, faults, calls, codes):
+        need_strace()
+        origin = self.new_vault("base")
+        for number in range(4):
+            origin.set("k", str(number))
+        before = {str(line) for line in origin.must("audit", "log", "--json").lines()}
+        whole = origin.copy(self.new_folder("whole"))
+        made = calls_of(whole, "audit", "export", str(whole.folder / "out"), "--prune", "--yes",
+                        calls=calls)
+        for index, place in enumerate(made):
+            vault = origin.copy(self.new_folder(f"at{index}"))
+            out = vault.folder / "out"
+            done = vault.run("audit", "export", str(out), "--prune", "--yes",
+                             wrap=injected(faults[index % len(faults)], place))
+            with self.subTest("prune", call=index, place=place):
+                self.assertIn(done.code, codes, done)
+                there = {str(line) for line in vault.must("audit", "log", "--json").lines()}
+                if out.exists():
+                    text = out.read_text()
+                    there |= {str(json.loads(line)) for line in text.splitlines()
+                              if line.endswith("}")}
+                self.assertEqual(before - there, set(), "lost")
+                vault.check_clean()
+                self.assertEqual(vault.get("k"), b"3")
+
+    def test_kill(self):
+        self.sweep(["signal=KILL"], WRITE_CALLS, (KILLED,))
+
+    def test_failing(self):
+        self.sweep(["error=ENOSPC", "error=EIO"], STORING_CALLS, (0, NO_SPACE))
+
+
 if __name__ == "__main__":
     main()
