@@ -1,10 +1,12 @@
 // status, verify.
+#include <algorithm>
 #include <memory>
 
 #include "base/json.h"
 #include "base/utf8.h"
 #include "cli/app.h"
 #include "cli/commands.h"
+#include "cli/confined.h"
 #include "cli/words.h"
 
 namespace strongroom::cli {
@@ -87,6 +89,7 @@ void write_outcome_json(Output& out, const service::VerifyOutcome& outcome, bool
   writer.begin_object().member("ok", outcome.problems.empty()).member("fast", fast);
   writer.member("banks", outcome.banks).member("records", outcome.records);
   writer.member("names", outcome.names).member("chunks", outcome.chunks);
+  writer.member("memories", outcome.memories).member("index_rows", outcome.index_rows);
   writer.member("log_records", outcome.log_records).key("problems").begin_array();
   for (const service::VerifyLine& problem : outcome.problems) {
     writer.begin_object().member("code", code_name(problem.code));
@@ -117,7 +120,90 @@ void write_outcome_text(Output& out, const service::VerifyOutcome& outcome, bool
   out.line(line + ", " + counted(outcome.log_records, "log record", "log records"));
 }
 
-int verify(Context& context, bool fast) {
+// ---- verify in a process of its own
+
+constexpr std::size_t kMostOutput = std::size_t{16} << 20;
+
+Code code_of(std::string_view name) {
+  for (const Code code : {Code::rollback, Code::fork, Code::unsupported, Code::io, Code::locked}) {
+    if (name == code_name(code)) return code;
+  }
+  return Code::corrupt;
+}
+
+// What the process says is checked like any input: harmful files may have taken it over.
+service::VerifyOutcome read_outcome(const std::string& output) {
+  const auto malformed = [] {
+    return Error(Code::corrupt, "The confined process did not answer as it should.");
+  };
+  const Json json = Json::parse(output, "outcome");
+  const auto number = [&](std::string_view name) {
+    const Json* const found = json.find(name);
+    const auto value = found == nullptr ? std::nullopt : found->as_int();
+    if (!value || *value < 0) throw malformed();
+    return static_cast<std::uint64_t>(*value);
+  };
+  service::VerifyOutcome outcome;
+  outcome.banks = number("banks");
+  outcome.records = number("records");
+  outcome.names = number("names");
+  outcome.chunks = number("chunks");
+  outcome.memories = number("memories");
+  outcome.index_rows = number("index_rows");
+  outcome.log_records = number("log_records");
+  const Json* const problems = json.find("problems");
+  if (problems == nullptr) throw malformed();
+  for (const Json& problem : problems->items()) {
+    const Json *const code = problem.find("code"), *const where = problem.find("where"),
+                      *const text = problem.find("text");
+    if (code == nullptr || where == nullptr || text == nullptr) throw malformed();
+    outcome.problems.push_back({code_of(code->as_string()), where->as_string(), text->as_string()});
+  }
+  return outcome;
+}
+
+std::vector<std::string> confined_arguments() {
+  std::vector<std::string> arguments = own_arguments();
+  for (std::string& one : arguments) {
+    if (one == "--untrusted") one = "--confined";
+  }
+  for (const char* const flag : {"--json", "--read-only"}) {
+    if (std::find(arguments.begin(), arguments.end(), flag) == arguments.end()) {
+      arguments.emplace_back(flag);
+    }
+  }
+  return arguments;
+}
+
+int verify_untrusted(Context& context, bool fast) {
+  const ConfinedRun run = run_again(confined_arguments(), kMostOutput);
+  service::VerifyOutcome outcome;
+  if (run.signal != 0 || run.cut) {
+    outcome.problems.push_back({Code::corrupt, "vault",
+                                "Reading the files ended the confined process that read them: they "
+                                "are damaged, or made to "
+                                "do harm. [corrupt]"});
+  } else if (run.output.empty()) {
+    return run.exit_code;  // it has said why
+  } else {
+    outcome = read_outcome(run.output);
+  }
+  if (context.json()) {
+    write_outcome_json(context.out(), outcome, fast);
+  } else {
+    write_outcome_text(context.out(), outcome, fast);
+  }
+  return outcome.problems.empty() ? run.exit_code : kProblemsFound;
+}
+
+struct VerifyOptions {
+  bool fast = false, untrusted = false, confined = false;
+};
+
+int verify(Context& context, const VerifyOptions& options) {
+  if (options.untrusted) return verify_untrusted(context, options.fast);
+  if (options.confined) confine_process();
+  const bool fast = options.fast;
   VaultAdmin admin(context.admin_options());
   service::VerifyOutcome outcome;
   {
@@ -136,10 +222,14 @@ int verify(Context& context, bool fast) {
 
 void add_health_commands(Command& root) {
   root.command("status", "Show whether the vault opens, and its state", show_status);
-  const auto fast = std::make_shared<bool>(false);
-  root.command("verify", "Check every record, log and head; exit code 5 when something is wrong",
-               [fast](Context& context) { return verify(context, *fast); })
-      .flag("--fast", *fast, "Heads, anchor and log ends only");
+  const auto options = std::make_shared<VerifyOptions>();
+  Command command = root.command(
+      "verify", "Check every record, log and head; exit code 5 when something is wrong",
+      [options](Context& context) { return verify(context, *options); });
+  command.flag("--fast", options->fast, "Heads, anchor and log ends only");
+  command.flag("--untrusted", options->untrusted,
+               "In a confined process, for files that somebody may have changed to do harm");
+  command.flag("--confined", options->confined, "Confine this process first; --untrusted uses it");
 }
 
 }  // namespace strongroom::cli

@@ -17,9 +17,6 @@ class Verifier {
       : vault_(vault), depth_(depth), progress_(progress), check_index_(check_index) {}
 
   VerifyReport run() {
-    for (const std::string& note : vault_.lineage_notes()) {
-      report_.problems.push_back({Code::rollback, "vault", note});
-    }
     if (!vault_.policy().text) {
       report_.problems.push_back(
           {Code::corrupt, "vault", "Policy: " + vault_.policy().reason + "."});
@@ -38,6 +35,11 @@ class Verifier {
       if (bank && depth_ == VerifyDepth::full && check_index_) check_index(*bank, info);
     }
     attempt("vault", [&] { find_orphans(banks); });
+    // What opening the banks, read-only, has noticed and let pass.
+    for (const std::string& note : vault_.lineage_notes()) {
+      const bool fork = note.ends_with("[fork]");
+      report_.problems.push_back({fork ? Code::fork : Code::rollback, "vault", note});
+    }
     return std::move(report_);
   }
 

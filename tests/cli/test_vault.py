@@ -268,7 +268,7 @@ class Verify(CliTest):
         self.ok("set", "k", "v")
         outcome = self.json("verify")
         self.assertEqual(list(outcome), ["ok", "fast", "banks", "records", "names", "chunks",
-                                         "log_records", "problems"])
+                                         "memories", "index_rows", "log_records", "problems"])
         self.assertTrue(outcome["ok"])
         self.assertTrue(self.json("verify", "--fast")["fast"])
         self.assertTrue(self.ok("verify").startswith(b"ok: "))
