@@ -100,6 +100,8 @@ void set_copies_apart(SearchState& state, std::vector<Ranked>& ranked) {
     order.push_back(ranked[next]);
     for (std::size_t i = 0; i < count; ++i) {
       if (placed[i]) continue;
+      // What no longer holds is shown beside what replaced it, which mostly is like it.
+      if (ranked[i].node->attributes.closed || ranked[next].node->attributes.closed) continue;
       const double cosine = vectors.cosine(i, next);
       copied[i] = std::max(copied[i], share_of(cosine, ranking::kCopyLow, 1.0));
     }

@@ -569,7 +569,8 @@ class Ranking {
     hits_.insert(hits_.begin(), front.begin(), front.end());
   }
 
-  // Of the first thirty the one that is worth most goes next, less the more it copies what is there.
+  // Of the first thirty the one that is worth most goes next, less the more it copies what is
+  // there.
   void set_copies_apart() {
     if (!meaning_ || hits_.size() < 2) return;
     std::vector<std::size_t> left, order;
@@ -582,6 +583,7 @@ class Ranking {
       for (std::size_t k = 0; k < left.size(); ++k) {
         double copied = 0;
         for (const std::size_t above : order) {
+          if (row(hits_[left[k]].row).closed || row(hits_[above].row).closed) continue;
           copied = std::max(copied, share(between(left[k], above), ranking::kCopyLow, 1.0));
         }
         const double worth = hits_[left[k]].final * (1 - ranking::kCopyCosts * copied);
