@@ -6,6 +6,7 @@ A test of an option fails when the option is ignored: it finds one thing with it
 import re
 import sys
 import os
+import time
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -210,6 +211,8 @@ class Options(Recall):
     def test_as_of(self):
         self.assertEqual(self.found(QUERY, as_of="2020-01-01"), [])
         before = self.results()["as_of"]
+        # Times are milliseconds: what ends in the same one was not believed any more.
+        time.sleep(0.01)
         self.done("memory_edit", op="invalidate", id=self.ids[0])
         self.assertNotIn(ANA, self.found(QUERY))
         self.assertIn(ANA, self.found(QUERY, as_of=before))
